@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages on the way (warnings, notes) that are not errors. Below app/ nothing prints; the
+// program installs a sink.
+#ifndef PS_BASE_LOG_H
+#define PS_BASE_LOG_H
+
+enum ps_log_level { PS_LOG_WARNING, PS_LOG_NOTE, PS_LOG_DETAIL };
+
+typedef void ps_log_sink(void *context, enum ps_log_level level, const char *text);
+void ps_log_set(ps_log_sink *sink, void *context); // NULL: silence (the start)
+void ps_log(enum ps_log_level level, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

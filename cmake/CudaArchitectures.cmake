@@ -1,0 +1,18 @@
+# Machine code for every architecture the toolkit knows from sm_75 up, and PTX of the newest.
+if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+  execute_process(COMMAND ${CMAKE_CUDA_COMPILER} --list-gpu-arch OUTPUT_VARIABLE list
+    RESULT_VARIABLE failed OUTPUT_STRIP_TRAILING_WHITESPACE)
+  string(REGEX MATCHALL "compute_[0-9]+" list "${list}")
+  set(numbers)
+  foreach(arch IN LISTS list)
+    string(REPLACE "compute_" "" number ${arch})
+    if(number GREATER_EQUAL 75)
+      list(APPEND numbers ${number})
+    endif()
+  endforeach()
+  list(SORT numbers COMPARE NATURAL)
+  set(real ${numbers})
+  list(TRANSFORM real APPEND -real)
+  list(GET numbers -1 newest)
+  set(CMAKE_CUDA_ARCHITECTURES ${real} ${newest}-virtual CACHE STRING "GPU architectures")
+endif()

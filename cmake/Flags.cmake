@@ -1,0 +1,29 @@
+# Flags of every target, as one interface library.
+add_library(ps_flags INTERFACE)
+set(warnings -Wall -Wextra -Wshadow -Wvla -Wundef)
+set(c_warnings ${warnings} -Wstrict-prototypes -Wmissing-prototypes)
+set(cuda_warnings "SHELL:-Xcompiler=-Wall,-Wextra,-Wshadow,-Wundef")
+if(PS_WERROR)
+  list(APPEND c_warnings -Werror)
+  list(APPEND warnings -Werror)
+  list(APPEND cuda_warnings --Werror=all-warnings)
+endif()
+target_compile_options(ps_flags INTERFACE
+  $<$<COMPILE_LANGUAGE:C>:${c_warnings}>
+  $<$<COMPILE_LANGUAGE:CXX>:${warnings}>
+  $<$<COMPILE_LANGUAGE:CUDA>:${cuda_warnings}>
+  # Every rounding is written down: no contraction to fma, no fast-math, on any backend.
+  $<$<COMPILE_LANGUAGE:C,CXX>:-ffp-contract=off>
+  $<$<COMPILE_LANGUAGE:CUDA>:-lineinfo>
+  $<$<COMPILE_LANGUAGE:CUDA>:--fmad=false>)
+target_compile_definitions(ps_flags INTERFACE _GNU_SOURCE PS_HAVE_CUDA=$<BOOL:${PS_HAVE_CUDA}>)
+if(PS_HAVE_CUDA)
+  target_include_directories(ps_flags SYSTEM INTERFACE ${CUDAToolkit_INCLUDE_DIRS})
+endif()
+if(PS_SANITIZE)
+  target_compile_options(ps_flags INTERFACE
+    $<$<COMPILE_LANGUAGE:C,CXX>:-fsanitize=${PS_SANITIZE}>
+    $<$<COMPILE_LANGUAGE:C,CXX>:-fno-omit-frame-pointer>
+    $<$<COMPILE_LANGUAGE:C,CXX>:-fno-sanitize-recover=all>)
+  target_link_options(ps_flags INTERFACE -fsanitize=${PS_SANITIZE})
+endif()

@@ -1,0 +1,1 @@
+// placeholder while a layer is empty

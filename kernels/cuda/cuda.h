@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// What CUDA stages share: the device and queue behind struct ps_device and ps_queue, checked
+// calls, run-time compiled modules. Included only by files in kernels/ that use CUDA; usable from
+// C and CUDA C++. libcuda, NVRTC, cuBLAS and NVML are loaded at run time (kernels/cuda/library.h),
+// so that the program starts where they are missing.
+#ifndef PS_KERNELS_CUDA_H
+#define PS_KERNELS_CUDA_H
+
+#include "kernels/backend.h"
+
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct ps_cuda_device {
+    struct ps_device base;
+    int index;
+    int major, minor; // compute capability
+    int multiprocessors;
+    cudaEvent_t epoch; // recorded at opening, for ps_backend.when
+    double epoch_ms;   // ps_clock_ms at that moment
+};
+
+struct ps_cuda_queue {
+    struct ps_queue base;
+    cudaStream_t stream;
+    int mark_count;
+    cudaEvent_t *marks;
+};
+
+static inline struct ps_cuda_device *ps_cuda_device(struct ps_device *device)
+{
+    return (struct ps_cuda_device *)device;
+}
+static inline struct ps_cuda_queue *ps_cuda_queue(struct ps_queue *queue)
+{
+    return (struct ps_cuda_queue *)queue;
+}
+
+// True when result is success; else fills in error: call ("cudaMemcpyAsync of 4096 bytes"), the
+// error's name and text, and the usual cause and remedy in words (no kernel image, illegal
+// access, out of memory, driver older than runtime). PS_DEVICE.
+bool ps_cuda_check(cudaError_t result, const char *call, struct ps_error *error);
+bool ps_cu_check(CUresult result, const char *call, struct ps_error *error);
+// Makes the device current for the calling thread.
+bool ps_cuda_use(struct ps_device *device, struct ps_error *error);
+
+// ---- Kernels compiled at run time (kernels/cuda/nvrtc.c) ----
+// source: CUDA C without #include; name: file name in messages; options: extra NVRTC options,
+// NULL-terminated or NULL. Always compiled with --fmad=false, precise division and square root,
+// denormals kept, -lineinfo. The cubin is cached on disk ($XDG_CACHE_HOME/penstock, or
+// ~/.cache/penstock) under a hash of source, options, NVRTC version and architecture, written
+// atomically; a damaged cache entry is recompiled. Compiler messages end up in the error.
+struct ps_cuda_module; // holds a CUlibrary/CUmodule
+bool ps_cuda_module_compile(struct ps_device *device, const char *source, const char *name,
+                            const char *const *options, struct ps_cuda_module **module_out,
+                            struct ps_error *error);
+void ps_cuda_module_free(struct ps_cuda_module *module);
+bool ps_cuda_module_kernel(struct ps_cuda_module *module, const char *kernel, CUfunction *out,
+                           struct ps_error *error);
+// arguments as for cuLaunchKernel. Grid and block as chosen by ps_cuda_shape below.
+bool ps_cuda_launch(struct ps_queue *queue, CUfunction kernel, unsigned grid, unsigned threads,
+                    unsigned shared_bytes, void **arguments, const char *name,
+                    struct ps_error *error);
+// Threads per block for a kernel: the request's, else by the occupancy API. Fills in *info.
+bool ps_cuda_shape(struct ps_device *device, CUfunction kernel, const char *name,
+                   size_t shared_bytes, struct ps_kernel_info *info, struct ps_error *error);
+// The same for a kernel that nvcc compiled (host symbol).
+bool ps_cuda_shape_static(struct ps_device *device, const void *kernel, const char *name,
+                          size_t shared_bytes, struct ps_kernel_info *info,
+                          struct ps_error *error);
+
+// Only compiles for `architecture` ("sm_90"), needs no GPU: the cubin (malloc'ed), for tests.
+bool ps_nvrtc_compile(const char *source, const char *name, const char *architecture,
+                      const char *const *options, void **cubin_out, size_t *bytes_out,
+                      struct ps_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

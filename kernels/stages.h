@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+// One line per stage type: its row, defined at the end of the file that implements it.
+#ifndef PS_KERNELS_STAGES_H
+#define PS_KERNELS_STAGES_H
+
+#include "kernels/stage.h"
+
+#endif

@@ -34,6 +34,7 @@ struct ps_scope {
 struct ps_stage {
     const struct ps_stage_type *type;
     const char *name;
+    int port;                        // the position its result takes in scope->ports
     struct ps_place place;           // of the stage's mapping in the config
     const struct ps_values *options; // of type->options
     // Filled in by plan():
@@ -50,6 +51,7 @@ struct ps_stage {
 // Stages that run as one program.
 struct ps_step {
     const struct ps_stage_type *type;
+    const struct ps_port *ports;  // all arrays of the job: what stage->inputs and ->port index
     int stage_count;
     struct ps_stage **stages;     // in order; later ones may read earlier ones
     int input_count;              // distinct arrays from outside the step

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collecting faults with places, and printing them as a compiler does.
+#include "base/problem.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void add(struct ps_problems *problems, bool is_warning, enum ps_status status,
+                struct ps_place place, const char *format, va_list arguments)
+{
+    // Counted even when there is no memory to keep it: an error must never pass unnoticed.
+    problems->error_count += !is_warning;
+    struct ps_problem *list = realloc(problems->list, (problems->count + 1) * sizeof *list);
+    if (list == NULL)
+        return;
+    problems->list = list;
+    char *text = NULL;
+    if (vasprintf(&text, format, arguments) < 0)
+        return;
+    list[problems->count++] = (struct ps_problem){is_warning, status, place, text};
+}
+
+void ps_problem_add(struct ps_problems *problems, enum ps_status status, struct ps_place place,
+                    const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    add(problems, false, status, place, format, arguments);
+    va_end(arguments);
+}
+
+void ps_problem_warn(struct ps_problems *problems, struct ps_place place, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    add(problems, true, PS_OK, place, format, arguments);
+    va_end(arguments);
+}
+
+void ps_problems_free(struct ps_problems *problems)
+{
+    for (size_t i = 0; i < problems->count; i++)
+        free(problems->list[i].text);
+    free(problems->list);
+    *problems = (struct ps_problems){0};
+}
+
+enum ps_status ps_problems_status(const struct ps_problems *problems)
+{
+    enum ps_status status = PS_OK;
+    for (size_t i = 0; i < problems->count; i++)
+        if (!problems->list[i].is_warning && (status == PS_OK || problems->list[i].status < status))
+            status = problems->list[i].status;
+    return status == PS_OK && problems->error_count > 0 ? PS_DEVICE : status;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct ps_problem *x = *(const struct ps_problem *const *)a;
+    const struct ps_problem *y = *(const struct ps_problem *const *)b;
+    if (x->place.source != y->place.source)
+        return x->place.source < y->place.source ? -1 : 1;
+    if (x->place.line != y->place.line)
+        return x->place.line < y->place.line ? -1 : 1;
+    if (x->place.column != y->place.column)
+        return x->place.column < y->place.column ? -1 : 1;
+    return x < y ? -1 : x > y; // as they were found
+}
+
+static bool find_line(const struct ps_source *source, int line, const char **start, size_t *length)
+{
+    const char *p = source->text, *end = source->text + source->length;
+    if (source->length >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0)
+        p += 3;
+    for (int i = 1; p != NULL && p < end; i++) {
+        const char *stop = memchr(p, '\n', (size_t)(end - p));
+        if (i == line) {
+            size_t n = (size_t)((stop ? stop : end) - p);
+            *length = n > 0 && p[n - 1] == '\r' ? n - 1 : n;
+            *start = p;
+            return true;
+        }
+        p = stop ? stop + 1 : NULL;
+    }
+    return false;
+}
+
+static bool starts_character(char c)
+{
+    return ((unsigned char)c & 0xc0) != 0x80;
+}
+
+// The source line around the place, at most WIDTH characters of it, and carets under the fault.
+#define WIDTH 110
+static void print_excerpt(const char *line, size_t length, struct ps_place place,
+                          struct ps_text *out)
+{
+    int skip = place.column > WIDTH - 30 ? place.column - 40 : 0;
+    ps_text_printf(out, "%6d | %s", place.line, skip > 0 ? "..." : "");
+    struct ps_text marks = {0};
+    ps_text_add(&marks, skip > 0 ? "       |    " : "       | ");
+    int character = 0, carets = 0;
+    for (size_t i = 0; i < length && character < skip + WIDTH; i++) {
+        character += starts_character(line[i]);
+        if (character <= skip)
+            continue;
+        bool printable = (unsigned char)line[i] >= 0x20 && line[i] != 0x7f;
+        ps_text_append(out, line[i] == '\t' || printable ? &line[i] : "?", 1);
+        if (!starts_character(line[i]))
+            continue;
+        if (character < place.column)
+            ps_text_add(&marks, line[i] == '\t' ? "\t" : " ");
+        else if (character < place.column + place.length)
+            ps_text_add(&marks, carets++ == 0 ? "^" : "~");
+    }
+    if (carets == 0)
+        ps_text_add(&marks, "^");
+    ps_text_printf(out, "\n%s\n", marks.data ? marks.data : "");
+    ps_text_free(&marks);
+}
+
+static void print_one(const struct ps_problem *problem, const struct ps_source *sources,
+                      size_t source_count, struct ps_text *out)
+{
+    struct ps_place place = problem->place;
+    const struct ps_source *source =
+        (size_t)place.source < source_count ? &sources[place.source] : NULL;
+    if (source != NULL && place.line > 0)
+        ps_text_printf(out, "%s:%d:%d: ", source->name, place.line, place.column);
+    else if (source != NULL)
+        ps_text_printf(out, "%s: ", source->name);
+    ps_text_printf(out, "%s: %s\n", problem->is_warning ? "warning" : "error", problem->text);
+    const char *line;
+    size_t length;
+    if (source != NULL && place.line > 0 && source->text != NULL &&
+        find_line(source, place.line, &line, &length))
+        print_excerpt(line, length, place, out);
+}
+
+void ps_problems_print(const struct ps_problems *problems, const struct ps_source *sources,
+                       size_t source_count, struct ps_text *out)
+{
+    const struct ps_problem **sorted = malloc((problems->count + 1) * sizeof *sorted);
+    if (sorted == NULL) {
+        out->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < problems->count; i++)
+        sorted[i] = &problems->list[i];
+    qsort(sorted, problems->count, sizeof *sorted, by_place);
+    for (size_t i = 0; i < problems->count; i++)
+        print_one(sorted[i], sources, source_count, out);
+    if (problems->error_count > problems->count)
+        ps_text_add(out, "error: out of memory while collecting errors\n");
+    free(sorted);
+}

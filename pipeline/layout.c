@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the buffers of a slot lie. Sizes are checked: nothing here may wrap.
+#include "pipeline/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ALIGNMENT 256
+
+struct cursor {
+    size_t used;
+    bool overflow;
+};
+
+static size_t take(struct cursor *cursor, size_t bytes)
+{
+    size_t at = cursor->used, next;
+    if (__builtin_add_overflow(at, bytes, &next) || next > SIZE_MAX / 4)
+        cursor->overflow = true;
+    else
+        cursor->used = (next + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    return at;
+}
+
+static size_t block_bytes(const struct ps_port *port, int64_t rows, struct cursor *cursor)
+{
+    size_t bytes = 0;
+    if (__builtin_mul_overflow(ps_array_row_bytes(&port->array), (size_t)rows, &bytes))
+        cursor->overflow = true;
+    return bytes;
+}
+
+static bool alloc_tables(const struct ps_plan *plan, const struct ps_pass *pass,
+                         struct ps_layout *layout)
+{
+    size_t ports = (size_t)plan->port_count + 1, steps = (size_t)pass->step_count + 1;
+    layout->host = malloc(ports * sizeof *layout->host);
+    layout->device = malloc(ports * sizeof *layout->device);
+    layout->state = malloc(steps * sizeof *layout->state);
+    if (layout->host == NULL || layout->device == NULL || layout->state == NULL)
+        return false;
+    for (size_t i = 0; i < ports; i++)
+        layout->host[i] = layout->device[i] = SIZE_MAX;
+    for (size_t i = 0; i < steps; i++)
+        layout->state[i] = SIZE_MAX;
+    return true;
+}
+
+static void place_steps(const struct ps_pass *pass, enum ps_backend_id backend, int64_t rows,
+                        const struct ps_plan *plan, struct ps_layout *layout,
+                        struct cursor *device)
+{
+    size_t scratch = 0;
+    for (int s = 0; s < pass->step_count; s++) {
+        const struct ps_plan_step *step = &pass->steps[s];
+        for (int i = 0; i < step->step.output_count; i++) {
+            int port = step->output_ports[i];
+            if (plan->ports[port].streamed)
+                layout->device[port] = take(device, block_bytes(&plan->ports[port], rows, device));
+        }
+        const struct ps_stage_type *type = step->step.type;
+        size_t need = type->scratch_bytes == NULL
+                          ? 0
+                          : type->scratch_bytes(&step->step, backend,
+                                                step->whole ? step->whole_rows : rows);
+        scratch = need > scratch ? need : scratch;
+        if (step->reduces) {
+            size_t bytes = type->reduction->state_bytes(&step->step);
+            layout->state[s] = take(device, bytes);
+            layout->state_bytes += bytes;
+        }
+    }
+    layout->scratch = take(device, scratch);
+}
+
+bool ps_layout_make(const struct ps_plan *plan, const struct ps_pass *pass,
+                    enum ps_backend_id backend, bool unified, int64_t rows,
+                    struct ps_layout *layout, struct ps_error *error)
+{
+    *layout = (struct ps_layout){0};
+    struct cursor host = {0}, device = {0};
+    if (!alloc_tables(plan, pass, layout)) {
+        ps_layout_free(layout);
+        return ps_fail_memory(error, (unsigned)plan->port_count * sizeof(size_t), "the plan");
+    }
+    for (int i = 0; i < pass->input_count; i++) {
+        int port = pass->inputs[i];
+        size_t bytes = block_bytes(&plan->ports[port], rows, &device);
+        layout->device[port] = take(&device, bytes);
+        layout->host[port] = unified ? layout->device[port] : take(&host, bytes);
+    }
+    place_steps(pass, backend, rows, plan, layout, &device);
+    for (int i = 0; i < pass->keep_count; i++) {
+        int port = pass->keeps[i];
+        layout->host[port] = unified ? layout->device[port]
+                                     : take(&host, block_bytes(&plan->ports[port], rows, &host));
+    }
+    layout->host_bytes = host.used;
+    layout->device_bytes = device.used;
+    if (!host.overflow && !device.overflow)
+        return true;
+    ps_layout_free(layout);
+    return ps_fail(error, PS_DEVICE, "a block of %lld rows does not fit in the address space; "
+                   "set run.block lower", (long long)rows);
+}
+
+void ps_layout_free(struct ps_layout *layout)
+{
+    free(layout->host);
+    free(layout->device);
+    free(layout->state);
+    *layout = (struct ps_layout){0};
+}

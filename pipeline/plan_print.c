@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The plan for people.
+#include "pipeline/plan.h"
+
+#include <string.h>
+
+static const char *format_of(const struct ps_plan *plan, int port)
+{
+    return plan->readers[port].format->name;
+}
+
+static void print_arrays(const struct ps_plan *plan, struct ps_text *out)
+{
+    char shape[PS_ARRAY_TEXT];
+    ps_text_add(out, "arrays\n");
+    for (int p = 0; p < plan->port_count; p++) {
+        const struct ps_port *port = &plan->ports[p];
+        ps_text_printf(out, "  %-14s %-24s %-8s", port->name,
+                       ps_array_text(&port->array, shape), port->streamed ? "streamed" : "whole");
+        if (p < plan->input_count)
+            ps_text_printf(out, " input, %s by %s\n", format_of(plan, p), plan->readers[p].way);
+        else
+            ps_text_printf(out, " %s%s\n", plan->stages[p - plan->input_count].type->name,
+                           plan->needed[p] ? "" : " (not needed: will not run)");
+    }
+}
+
+static void print_step(const struct ps_plan_step *step, struct ps_text *out)
+{
+    ps_text_printf(out, "    %s %s%s%s\n", step->step.type->name, step->label,
+                   step->step.stage_count > 1 ? " (fused into one kernel)" : "",
+                   step->whole ? " (once, on whole arrays)" : "");
+}
+
+static void print_passes(const struct ps_plan *plan, struct ps_text *out)
+{
+    for (int i = 0; i < plan->pass_count; i++) {
+        const struct ps_pass *pass = &plan->passes[i];
+        uint64_t row = 0;
+        ps_text_printf(out, "pass %d\n    read", i + 1);
+        for (int j = 0; j < pass->input_count; j++) {
+            row += ps_array_row_bytes(&plan->ports[pass->inputs[j]].array);
+            ps_text_printf(out, " %s", plan->ports[pass->inputs[j]].name);
+        }
+        char bytes[32];
+        if (plan->rows >= 0)
+            ps_text_printf(out, "%s (%s)\n", pass->input_count > 0 ? "" : " nothing",
+                           ps_size_text(row * (uint64_t)plan->rows, bytes, sizeof bytes));
+        else
+            ps_text_add(out, " (rows not known before the end)\n");
+        for (int s = 0; s < pass->step_count; s++)
+            print_step(&pass->steps[s], out);
+        for (int w = 0; w < pass->write_count; w++)
+            ps_text_printf(out, "    write %s\n", plan->outputs[pass->writes[w]].config->name);
+    }
+    for (int i = 0; i < plan->output_count; i++)
+        if (!plan->outputs[i].streamed)
+            ps_text_printf(out, "at the end\n    write %s\n", plan->outputs[i].config->name);
+}
+
+static void print_sizes(const struct ps_plan *plan, struct ps_text *out)
+{
+    char a[32], b[32], c[32];
+    ps_text_printf(out, "backend     %s: %s\n", plan->backend == PS_CPU ? "cpu" : "cuda",
+                   plan->reason);
+    ps_text_printf(out, "blocks      %lld rows in %d slots, %d threads\n",
+                   (long long)plan->block_rows, plan->slots, plan->threads);
+    ps_text_printf(out, "host        %s of %s (whole arrays %s)\n",
+                   ps_size_text(plan->host_bytes, a, sizeof a),
+                   ps_size_text(plan->host_limit, b, sizeof b),
+                   ps_size_text(plan->whole_bytes, c, sizeof c));
+    if (plan->device_limit > 0)
+        ps_text_printf(out, "device      %s of %s\n",
+                       ps_size_text(plan->device_bytes, a, sizeof a),
+                       ps_size_text(plan->device_limit, b, sizeof b));
+    if (plan->state_bytes > 0)
+        ps_text_printf(out, "reductions  %s of exact accumulators\n",
+                       ps_size_text(plan->state_bytes, a, sizeof a));
+}
+
+void ps_plan_print(const struct ps_plan *plan, struct ps_text *out)
+{
+    print_arrays(plan, out);
+    print_passes(plan, out);
+    print_sizes(plan, out);
+}

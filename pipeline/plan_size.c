@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// Backend, block and slots: what fits in memory and what runs fast.
+#include "pipeline/plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+// Measured: a block of about this many input bytes stays in a core's cache on the cpu; on cuda it
+// hides launch and copy overheads while three slots of it still fit in the last-level cache.
+#define CPU_BLOCK_BYTES (1u << 20)
+#define CUDA_BLOCK_BYTES (16u << 20)
+// Below this much input the GPU's start-up alone (0.2-0.5 s) costs more than the cpu needs.
+#define SMALL_JOB_BYTES (64u << 20)
+
+static uint64_t input_bytes(const struct ps_plan *plan)
+{
+    uint64_t total = 0;
+    for (int i = 0; i < plan->input_count; i++) {
+        size_t bytes;
+        if (plan->ports[i].array.rank > 0 && plan->ports[i].array.dims[0] == PS_ROWS_UNKNOWN)
+            total += plan->readers[i].file_bytes;
+        else if (ps_array_bytes(&plan->ports[i].array, &bytes))
+            total += bytes;
+    }
+    return total;
+}
+
+static const char *stage_without(const struct ps_plan *plan, enum ps_backend_id backend)
+{
+    for (int p = plan->input_count; p < plan->port_count; p++)
+        if (plan->needed[p] && plan->stages[p - plan->input_count].type->run[backend] == NULL)
+            return plan->stages[p - plan->input_count].type->name;
+    return NULL;
+}
+
+static bool choose_auto(struct ps_plan *plan, const char *missing)
+{
+    char size[32];
+    uint64_t bytes = input_bytes(plan);
+    const char *without = stage_without(plan, PS_CUDA);
+    plan->backend = PS_CPU;
+    if (missing != NULL)
+        snprintf(plan->reason, sizeof plan->reason, "%s", missing);
+    else if (without != NULL)
+        snprintf(plan->reason, sizeof plan->reason, "stage type %s does not run on cuda", without);
+    else if (bytes < SMALL_JOB_BYTES)
+        snprintf(plan->reason, sizeof plan->reason,
+                 "%s of input is less than what pays for starting the GPU",
+                 ps_size_text(bytes, size, sizeof size));
+    else {
+        plan->backend = PS_CUDA;
+        snprintf(plan->reason, sizeof plan->reason, "a GPU is there and %s of input pays for it",
+                 ps_size_text(bytes, size, sizeof size));
+    }
+    return true;
+}
+
+bool ps_plan_backend(struct ps_plan *plan, struct ps_error *error)
+{
+    static const char *const asked = "asked for by run.backend";
+    char text[400];
+    const char *missing = ps_cuda_missing(text, sizeof text);
+    int choice = ps_values_get(&plan->config->run, "backend")->choice; // auto|cpu|cuda
+    if (plan->compare) {
+        if (missing != NULL)
+            return ps_fail(error, PS_DEVICE, "compare needs both backends: %s", missing);
+        plan->backend = PS_CUDA;
+        snprintf(plan->reason, sizeof plan->reason, "compare runs both; outputs are cuda's");
+    } else if (choice == 0) {
+        return choose_auto(plan, missing);
+    } else {
+        plan->backend = choice == 1 ? PS_CPU : PS_CUDA;
+        snprintf(plan->reason, sizeof plan->reason, "%s", asked);
+        if (plan->backend == PS_CUDA && missing != NULL)
+            return ps_fail(error, PS_DEVICE, "run.backend is cuda, but %s", missing);
+    }
+    const char *without = stage_without(plan, plan->backend);
+    if (without != NULL)
+        return ps_fail(error, PS_USAGE, "stage type %s does not run on %s", without,
+                       plan->backend == PS_CPU ? "cpu" : "cuda");
+    return true;
+}
+
+// ---- Sizes ----
+
+struct need {
+    uint64_t host, device; // everything, all slots
+    uint64_t states;
+};
+
+static uint64_t whole_bytes(const struct ps_plan *plan)
+{
+    uint64_t total = 0;
+    for (int p = 0; p < plan->port_count; p++) {
+        size_t bytes;
+        if (plan->needed[p] && !plan->ports[p].streamed &&
+            ps_array_bytes(&plan->ports[p].array, &bytes))
+            total += bytes + 256;
+    }
+    return total;
+}
+
+static bool need_of_pass(const struct ps_plan *plan, const struct ps_pass *pass,
+                         enum ps_backend_id backend, int64_t rows, struct need *need,
+                         struct ps_error *error)
+{
+    struct ps_layout layout;
+    bool unified = backend == PS_CPU;
+    if (!ps_layout_make(plan, pass, backend, unified, rows, &layout, error))
+        return false;
+    uint64_t slots = (uint64_t)plan->slots;
+    // Whole arrays live on the device and once more on the host (to load, merge and write them);
+    // states are merged through two host copies.
+    need->states = slots * layout.state_bytes;
+    need->device = slots * layout.device_bytes + plan->whole_bytes;
+    need->host = slots * layout.host_bytes + plan->whole_bytes + 2 * layout.state_bytes;
+    if (unified) {
+        need->host += need->device;
+        need->device = 0;
+    }
+    ps_layout_free(&layout);
+    return true;
+}
+
+static bool need_of_job(const struct ps_plan *plan, enum ps_backend_id backend, int64_t rows,
+                        struct need *most, struct ps_error *error)
+{
+    *most = (struct need){0};
+    for (int i = 0; i < plan->pass_count; i++) {
+        struct need need = {0};
+        if (!need_of_pass(plan, &plan->passes[i], backend, rows, &need, error))
+            return false;
+        most->host = need.host > most->host ? need.host : most->host;
+        most->device = need.device > most->device ? need.device : most->device;
+        most->states = need.states > most->states ? need.states : most->states;
+    }
+    return true;
+}
+
+static bool both_needs(const struct ps_plan *plan, int64_t rows, struct need *need,
+                       struct ps_error *error)
+{
+    struct need extra = {0};
+    if (!need_of_job(plan, plan->backend, rows, need, error))
+        return false;
+    if (plan->compare && !need_of_job(plan, PS_CPU, rows, &extra, error))
+        return false;
+    need->host += extra.host;
+    return true;
+}
+
+static bool fits(const struct ps_plan *plan, int64_t rows, struct need *need)
+{
+    struct ps_error error = {0};
+    return both_needs(plan, rows, need, &error) && need->host <= plan->host_limit &&
+           (plan->device_limit == 0 || need->device <= plan->device_limit);
+}
+
+static uint64_t row_bytes(const struct ps_plan *plan)
+{
+    uint64_t most = 0;
+    for (int i = 0; i < plan->pass_count; i++) {
+        uint64_t bytes = 0;
+        for (int j = 0; j < plan->passes[i].input_count; j++)
+            bytes += ps_array_row_bytes(&plan->ports[plan->passes[i].inputs[j]].array);
+        most = bytes > most ? bytes : most;
+    }
+    return most > 0 ? most : 1;
+}
+
+static bool refuse(const struct ps_plan *plan, int64_t rows, struct ps_error *error)
+{
+    struct need need;
+    if (!both_needs(plan, rows, &need, error))
+        return false;
+    bool host = need.host > plan->host_limit;
+    char needed[32], limit[32];
+    ps_size_text(host ? need.host : need.device, needed, sizeof needed);
+    ps_size_text(host ? plan->host_limit : plan->device_limit, limit, sizeof limit);
+    return ps_fail(error, PS_DEVICE,
+                   "%d slots of blocks of %lld row%s need %s of %s memory, but run.%s is %s; raise "
+                   "it%s, or set run.slots lower",
+                   plan->slots, (long long)rows, rows == 1 ? "" : "s", needed,
+                   host ? "host" : "device", host ? "memory" : "device_memory", limit,
+                   rows > 1 ? ", or set run.block lower" : "");
+}
+
+static int64_t largest_that_fits(const struct ps_plan *plan, int64_t target)
+{
+    struct need need;
+    if (fits(plan, target, &need))
+        return target;
+    int64_t good = 0, bad = target;
+    while (bad - good > 1) {
+        int64_t middle = good + (bad - good) / 2;
+        if (fits(plan, middle, &need))
+            good = middle;
+        else
+            bad = middle;
+    }
+    return good;
+}
+
+static int64_t wanted_rows(const struct ps_plan *plan, const struct ps_value *block)
+{
+    uint64_t bytes = block->bytes > 0 ? block->bytes
+                     : plan->backend == PS_CUDA ? CUDA_BLOCK_BYTES
+                                                : CPU_BLOCK_BYTES;
+    int64_t rows = block->integer > 0 ? block->integer : (int64_t)(bytes / row_bytes(plan));
+    if (plan->rows >= 0 && rows > plan->rows)
+        rows = plan->rows;
+    return rows > 0 ? rows : 1;
+}
+
+static void choose_lanes(struct ps_plan *plan)
+{
+    const struct ps_value *threads = ps_values_get(&plan->config->run, "threads");
+    const struct ps_value *slots = ps_values_get(&plan->config->run, "slots");
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    plan->threads = threads->automatic ? (int)(cores > 0 ? cores : 1) : (int)threads->integer;
+    int automatic = plan->backend == PS_CUDA ? 3 : plan->threads + 1;
+    automatic = automatic < 3 ? 3 : automatic > 64 ? 64 : automatic;
+    plan->slots = slots->automatic ? automatic : (int)slots->integer;
+}
+
+bool ps_plan_size(struct ps_plan *plan, uint64_t device_free, struct ps_error *error)
+{
+    const struct ps_value *block = ps_values_get(&plan->config->run, "block");
+    const struct ps_value *device = ps_values_get(&plan->config->run, "device_memory");
+    choose_lanes(plan);
+    plan->whole_bytes = whole_bytes(plan);
+    plan->host_limit = ps_values_get(&plan->config->run, "memory")->bytes;
+    plan->device_limit = device_free == 0 ? 0 : device_free / 10 * 8;
+    if (!device->automatic && device_free > 0)
+        plan->device_limit = device->bytes < device_free ? device->bytes : device_free;
+    int64_t rows = wanted_rows(plan, block);
+    if (block->automatic)
+        rows = largest_that_fits(plan, rows);
+    struct need need;
+    if (rows < 1 || !fits(plan, rows, &need))
+        return refuse(plan, rows < 1 ? 1 : rows, error);
+    plan->block_rows = rows;
+    plan->host_bytes = need.host;
+    plan->device_bytes = need.device;
+    plan->state_bytes = need.states;
+    return true;
+}

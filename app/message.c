@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// What goes to the terminal: results to stdout, everything else to stderr.
+#include "app/app.h"
+
+#include "base/log.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static int stdout_errno; // of the first write that failed
+
+enum ps_status app_fail(const struct ps_error *error)
+{
+    fprintf(stderr, "penstock: error: %s\n", error->text);
+    return error->status == PS_OK ? PS_BUG : error->status;
+}
+
+enum ps_status app_usage(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fputs("penstock: error: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+    return PS_USAGE;
+}
+
+void app_complain(struct ps_text *text)
+{
+    if (text->length > 0)
+        fwrite(text->data, 1, text->length, stderr);
+    ps_text_free(text);
+}
+
+static void note_stdout(bool written)
+{
+    if (!written && stdout_errno == 0)
+        stdout_errno = errno != 0 ? errno : EIO;
+}
+
+void app_print(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    note_stdout(vprintf(format, arguments) >= 0);
+    va_end(arguments);
+}
+
+enum ps_status app_print_text(struct ps_text *text)
+{
+    if (text->failed) {
+        struct ps_error error = {0};
+        ps_fail_memory(&error, text->capacity * 2, "text to print");
+        ps_text_free(text);
+        return app_fail(&error);
+    }
+    if (text->length > 0)
+        note_stdout(fwrite(text->data, 1, text->length, stdout) == text->length);
+    ps_text_free(text);
+    return PS_OK;
+}
+
+bool app_stdout_close(void)
+{
+    errno = 0;
+    note_stdout(fclose(stdout) == 0);
+    if (stdout_errno == 0)
+        return true;
+    fprintf(stderr, "penstock: error: cannot write to standard output: %s\n",
+            strerror(stdout_errno));
+    return false;
+}
+
+static void log_to_stderr(void *context, enum ps_log_level level, const char *text)
+{
+    static const char *const kinds[] = {"warning: ", "", ""};
+    const enum app_volume *volume = context;
+    if ((int)level <= (int)*volume)
+        fprintf(stderr, "penstock: %s%s\n", kinds[level], text);
+}
+
+void app_log_to_stderr(enum app_volume volume)
+{
+    static enum app_volume chosen;
+    chosen = volume;
+    ps_log_set(log_to_stderr, &chosen);
+}
+
+enum app_volume app_volume(const struct app_args *args)
+{
+    if (app_args_has(args, "--verbose"))
+        return APP_VERBOSE;
+    return app_args_has(args, "--quiet") ? APP_QUIET : APP_NORMAL;
+}

@@ -1,47 +1,40 @@
 # Finds what penstock stands on. With PS_STATIC, archives are preferred to shared objects.
 if(PS_STATIC)
   set(CMAKE_FIND_LIBRARY_SUFFIXES .a .so)
-  set(HDF5_USE_STATIC_LIBRARIES ON)
 endif()
 
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
 
-# Debian's packages have no CMake files (some no .pc either), so: header + library.
-function(ps_find name header library package)
-  find_path(PS_${name}_INCLUDE ${header})
-  find_library(PS_${name}_LIBRARY ${library})
+# Debian's packages have no CMake files (some no .pc either), so: header + library. Fills in
+# PS_NAME_INCLUDE and PS_NAME_LIBRARY, and makes PkgConfig::NAME. Further arguments: more libraries.
+function(ps_find name header libraries folders package)
+  find_path(PS_${name}_INCLUDE ${header} PATH_SUFFIXES ${folders})
+  find_library(PS_${name}_LIBRARY NAMES ${libraries} PATH_SUFFIXES ${folders})
   if(NOT PS_${name}_INCLUDE OR NOT PS_${name}_LIBRARY)
-    message(FATAL_ERROR "${header} or lib${library} not found: apt-get install ${package}")
+    message(FATAL_ERROR "${header} or lib${libraries} not found: apt-get install ${package}")
   endif()
   add_library(PkgConfig::${name} INTERFACE IMPORTED)
   target_include_directories(PkgConfig::${name} INTERFACE ${PS_${name}_INCLUDE})
-  target_link_libraries(PkgConfig::${name} INTERFACE ${PS_${name}_LIBRARY})
+  target_link_libraries(PkgConfig::${name} INTERFACE ${PS_${name}_LIBRARY} ${ARGN})
 endfunction()
-ps_find(csv csv.h csv libcsv-dev)
-ps_find(fyaml libfyaml.h fyaml libfyaml-dev)
-ps_find(deflate libdeflate.h deflate libdeflate-dev)
+ps_find(csv csv.h csv "" libcsv-dev)
+ps_find(fyaml libfyaml.h fyaml "" libfyaml-dev)
+ps_find(deflate libdeflate.h deflate "" libdeflate-dev)
 
-set(HDF5_PREFER_PARALLEL FALSE)
-find_package(HDF5 REQUIRED COMPONENTS C)
-if(NOT TARGET HDF5::HDF5)
-  add_library(HDF5::HDF5 INTERFACE IMPORTED)
-  target_include_directories(HDF5::HDF5 INTERFACE ${HDF5_C_INCLUDE_DIRS})
-  target_link_libraries(HDF5::HDF5 INTERFACE ${HDF5_C_LIBRARIES})
-endif()
-
-find_path(PS_BLAS_INCLUDE cblas.h PATH_SUFFIXES x86_64-linux-gnu/openblas-pthread openblas openblas-pthread)
-find_library(PS_BLAS_LIBRARY openblas PATH_SUFFIXES openblas-pthread)
-if(NOT PS_BLAS_INCLUDE OR NOT PS_BLAS_LIBRARY)
-  message(FATAL_ERROR "OpenBLAS not found: apt-get install libopenblas-dev")
-endif()
-add_library(ps_blas INTERFACE)
-target_include_directories(ps_blas INTERFACE ${PS_BLAS_INCLUDE})
-target_link_libraries(ps_blas INTERFACE ${PS_BLAS_LIBRARY})
+# HDF5's archive needs what its filters need; its network drivers stay out.
+set(hdf5_needs)
 if(PS_STATIC)
-  target_link_libraries(ps_blas INTERFACE gfortran)
+  ps_find(sz szlib.h sz "" libaec-dev)
+  ps_find(aec libaec.h aec "" libaec-dev)
+  set(hdf5_needs PkgConfig::sz PkgConfig::aec ZLIB::ZLIB ${CMAKE_DL_LIBS} m)
 endif()
-set(PS_BLAS ps_blas)
+ps_find(hdf5 hdf5.h "hdf5_serial;hdf5" "hdf5/serial" libhdf5-dev ${hdf5_needs})
+add_library(HDF5::HDF5 ALIAS PkgConfig::hdf5)
+
+ps_find(blas cblas.h openblas "openblas-pthread;x86_64-linux-gnu/openblas-pthread;openblas"
+  libopenblas-dev)
+set(PS_BLAS PkgConfig::blas)
 
 set(PS_HAVE_CUDA OFF)
 if(PS_CUDA)

@@ -1,2 +1,20 @@
+# `cmake --install` and `cpack`: the program with everything that a user reads or runs beside it.
 include(GNUInstallDirs)
+set(data ${CMAKE_INSTALL_DATADIR}/penstock)
+if(PS_STATIC) # the archive is one folder, whose configs find data/samples as in the repository
+  set(data .)
+endif()
 install(TARGETS penstock RUNTIME)
+install(FILES docs/penstock.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(DIRECTORY configs DESTINATION ${data} PATTERN out EXCLUDE)
+install(DIRECTORY data/samples DESTINATION ${data}/data)
+install(DIRECTORY docs DESTINATION ${data} FILES_MATCHING PATTERN *.md PATTERN *.json)
+install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${data})
+
+set(CPACK_GENERATOR TGZ)
+set(CPACK_PACKAGE_NAME penstock)
+set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY ${PROJECT_DESCRIPTION})
+set(CPACK_STRIP_FILES ON)
+set(CPACK_VERBATIM_VARIABLES ON)
+include(CPack)

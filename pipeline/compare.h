@@ -11,6 +11,7 @@
 // between a and b, counted over the representable numbers.
 struct ps_difference {
     double absolute, relative, ulp;
+    double scale;  // largest finite |a|
     int64_t worst; // element with the largest ulp difference; -1: none differs
     uint64_t elements, different;
     bool nan_mismatch; // NaN on one side only

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// A job: outputs opened, passes run one after another, outputs finished and committed.
+#include "pipeline/runner_pass.h"
+
+#include "base/clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool load_whole_input(struct ps_run *run, int port, struct ps_error *error)
+{
+    struct ps_reader *reader = &run->plan->readers[port];
+    struct ps_executor *first = &run->executors[0];
+    struct ps_read_result result = {0};
+    int64_t rows = ps_array_rows(&reader->array);
+    double start = ps_clock_ms();
+    if (!ps_reader_read(reader, 0, rows, first->whole_host[port], &result, error)) {
+        ps_error_place(error, "input '%s'", reader->name);
+        return false;
+    }
+    struct ps_timing_entry entry = {
+        .pass = 1, .block = -1, .kind = PS_STEP_READ, .name = reader->name, .rows = rows,
+        .bytes = result.bytes, .start_ms = start, .duration_ms = ps_clock_ms() - start,
+        .backend = "io",
+    };
+    ps_timing_add(run->timing, &entry);
+    size_t bytes;
+    ps_array_bytes(&reader->array, &bytes);
+    for (int e = 0; e < run->executor_count; e++) {
+        if (e > 0)
+            memcpy(run->executors[e].whole_host[port], first->whole_host[port], bytes);
+        if (!ps_executor_upload_whole(&run->executors[e], port, error))
+            return false;
+    }
+    return true;
+}
+
+static bool load_whole_inputs(struct ps_run *run, struct ps_error *error)
+{
+    for (int p = 0; p < run->plan->input_count; p++)
+        if (run->plan->needed[p] && !run->plan->ports[p].streamed &&
+            !load_whole_input(run, p, error))
+            return false;
+    return true;
+}
+
+static void compare_whole(struct ps_run *run, int pass)
+{
+    const struct ps_plan *plan = run->plan;
+    for (int s = 0; run->compare != NULL && s < plan->passes[pass].step_count; s++) {
+        const struct ps_plan_step *step = &plan->passes[pass].steps[s];
+        for (int i = 0; i < step->step.output_count; i++) {
+            int port = step->output_ports[i];
+            size_t bytes;
+            if (plan->ports[port].streamed ||
+                !ps_array_bytes(&plan->ports[port].array, &bytes))
+                continue;
+            ps_compare_add(run->compare, port, run->executors[1].whole_host[port],
+                           run->executors[0].whole_host[port],
+                           bytes / ps_dtype_bytes(plan->ports[port].array.dtype), 0);
+        }
+    }
+}
+
+static bool run_pass(struct ps_run *run, int pass, struct ps_output **outputs,
+                     struct ps_error *error)
+{
+    for (int e = 0; e < run->executor_count; e++)
+        if (!ps_executor_begin_pass(&run->executors[e], pass, run->timing, error))
+            return false;
+    if (run->plan->passes[pass].input_count > 0 &&
+        !ps_run_blocks(run, pass, outputs, error))
+        return false;
+    for (int e = 0; e < run->executor_count; e++)
+        if (!ps_executor_end_pass(&run->executors[e], run->timing, error))
+            return false;
+    compare_whole(run, pass);
+    return true;
+}
+
+static bool write_whole(struct ps_run *run, struct ps_output *output, int index,
+                        struct ps_error *error)
+{
+    const struct ps_plan_output *planned = &run->plan->outputs[index];
+    const struct ps_port *port = &run->plan->ports[planned->port];
+    struct ps_block block = {&port->array, 0, ps_array_rows(&port->array),
+                             run->executors[0].whole_host[planned->port]};
+    double start = ps_clock_ms();
+    if (!ps_output_write(output, &block, error) || !ps_output_finish(output, block.rows, error))
+        return false;
+    size_t bytes;
+    ps_array_bytes(&port->array, &bytes);
+    struct ps_timing_entry entry = {
+        .pass = run->plan->pass_count, .block = -1, .kind = PS_STEP_WRITE,
+        .name = planned->config->name, .rows = block.rows, .bytes = bytes, .start_ms = start,
+        .duration_ms = ps_clock_ms() - start, .backend = "io",
+    };
+    ps_timing_add(run->timing, &entry);
+    return true;
+}
+
+static bool open_outputs(struct ps_run *run, struct ps_output **outputs, struct ps_error *error)
+{
+    for (int i = 0; i < run->plan->output_count; i++)
+        if (!ps_output_open(&run->plan->outputs[i].spec, &outputs[i], error)) {
+            ps_error_place(error, "output '%s'", run->plan->outputs[i].config->name);
+            return false;
+        }
+    return true;
+}
+
+static bool run_passes(struct ps_run *run, struct ps_output **outputs, struct ps_error *error)
+{
+    if (!open_outputs(run, outputs, error) || !load_whole_inputs(run, error))
+        return false;
+    for (int pass = 0; pass < run->plan->pass_count; pass++)
+        if (!run_pass(run, pass, outputs, error))
+            return false;
+    return true;
+}
+
+static bool finish_outputs(struct ps_run *run, struct ps_output **outputs, struct ps_error *error)
+{
+    for (int i = 0; i < run->plan->output_count; i++) {
+        bool fine = run->plan->outputs[i].streamed
+                        ? ps_output_finish(outputs[i], run->rows, error)
+                        : write_whole(run, outputs[i], i, error);
+        if (!fine) {
+            ps_error_place(error, "output '%s'", run->plan->outputs[i].config->name);
+            return false;
+        }
+    }
+    if (run->stop != NULL && *run->stop)
+        return ps_fail(error, PS_INTERRUPTED, "interrupted; no output was written");
+    for (int i = 0; i < run->plan->output_count; i++)
+        if (!ps_output_commit(outputs[i], error))
+            return false;
+    return true;
+}
+
+bool ps_run_job(struct ps_run *run, struct ps_error *error)
+{
+    size_t count = (size_t)run->plan->output_count;
+    struct ps_output **outputs = calloc(count + 1, sizeof *outputs);
+    if (outputs == NULL)
+        return ps_fail_memory(error, count * sizeof *outputs, "outputs");
+    bool fine = run_passes(run, outputs, error) && finish_outputs(run, outputs, error);
+    for (size_t i = 0; i < count; i++)
+        if (outputs[i] != NULL)
+            ps_output_close(outputs[i]);
+    free(outputs);
+    return fine;
+}

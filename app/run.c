@@ -17,7 +17,7 @@ static enum ps_status stream(const struct app_args *args, struct ps_job *job)
         ps_text_free(&summary);
     else
         status = app_print_text(&summary);
-    if (app_args_has(args, "--compare") && !ps_job_compare_matched(job)) {
+    if (!ps_job_compare_matched(job)) {
         ps_fail(&error, PS_BUG, "the backends' results differ by more than their kernels may; "
                                 "outputs are of the first backend");
         return app_fail(&error);

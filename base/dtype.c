@@ -52,9 +52,8 @@ bool ps_dtype_parse(const char *text, enum ps_dtype *dtype_out)
     static const struct {
         const char *code;
         enum ps_dtype dtype;
-    } codes[] = {{"f2", PS_F16}, {"f4", PS_F32}, {"f8", PS_F64}, {"i1", PS_I8},
-                 {"i2", PS_I16}, {"i4", PS_I32}, {"u1", PS_U8},  {"u2", PS_U16},
-                 {"u4", PS_U32}, {"b1", PS_BOOL}};
+    } codes[] = {{"f2", PS_F16}, {"f4", PS_F32}, {"f8", PS_F64}, {"i1", PS_I8},  {"i2", PS_I16},
+                 {"i4", PS_I32}, {"u1", PS_U8},  {"u2", PS_U16}, {"u4", PS_U32}, {"b1", PS_BOOL}};
     for (int i = 0; i < PS_DTYPE_COUNT; i++) {
         if (strcmp(text, table[i].name) == 0 || strcmp(text, table[i].numpy) == 0) {
             *dtype_out = (enum ps_dtype)i;

@@ -34,6 +34,7 @@ const struct ps_value *ps_values_get(const struct ps_values *values, const char 
 
 static void free_lists(struct ps_value *value)
 {
+    // count is -1 for the axes `all`, which have no words.
     for (int i = 0; value->words != NULL && i < value->count; i++)
         free(value->words[i]);
     free(value->words);
@@ -42,6 +43,13 @@ static void free_lists(struct ps_value *value)
     free(value->picks);
     free(value->integers);
     free(value->numbers);
+    value->words = NULL;
+    value->quoted = NULL;
+    value->places = NULL;
+    value->picks = NULL;
+    value->integers = NULL;
+    value->numbers = NULL;
+    value->count = 0;
 }
 
 void ps_values_free(struct ps_values *values)
@@ -57,11 +65,11 @@ void ps_values_free(struct ps_values *values)
 const char *ps_kind_name(enum ps_kind kind)
 {
     static const char *const names[] = {
-        [PS_TEXT] = "text",       [PS_PATH] = "path",       [PS_TRUTH] = "true or false",
-        [PS_INTEGER] = "integer", [PS_NUMBER] = "number",   [PS_SIZE] = "size",
-        [PS_BLOCK] = "block",     [PS_COUNT] = "count",     [PS_CHOICE] = "choice",
-        [PS_CHOICES] = "choices", [PS_DTYPE] = "dtype",     [PS_NAME] = "array",
-        [PS_NAMES] = "arrays",    [PS_WORDS] = "words",     [PS_SHAPE] = "shape",
+        [PS_TEXT] = "text",       [PS_PATH] = "path",     [PS_TRUTH] = "true or false",
+        [PS_INTEGER] = "integer", [PS_NUMBER] = "number", [PS_SIZE] = "size",
+        [PS_BLOCK] = "block",     [PS_COUNT] = "count",   [PS_CHOICE] = "choice",
+        [PS_CHOICES] = "choices", [PS_DTYPE] = "dtype",   [PS_NAME] = "array",
+        [PS_NAMES] = "arrays",    [PS_WORDS] = "words",   [PS_SHAPE] = "shape",
         [PS_PARAMS] = "params",   [PS_AXES] = "axes",
     };
     return names[kind];
@@ -75,8 +83,12 @@ static bool is_auto(const struct ps_option *option)
 static void expect_range(const struct ps_option *option, const char *what, struct ps_text *out)
 {
     ps_text_add(out, what);
-    if (option->min < option->max)
-        ps_text_printf(out, " from %.15g to %.15g", option->min, option->max);
+    if (option->min >= option->max)
+        return;
+    ps_text_add(out, " from ");
+    ps_number_print(option->min, out);
+    ps_text_add(out, " to ");
+    ps_number_print(option->max, out);
 }
 
 static void expect_choices(const struct ps_option *option, const char *before, struct ps_text *out)
@@ -142,6 +154,8 @@ static const char *number_hint(const char *text)
     const char *digits = text + (*text == '-' || *text == '+');
     if (digits[0] == '0' && strspn(digits, "0123456789") == strlen(digits) && digits[1] != '\0')
         return " (leading zero: write it without, as octal and decimal readings differ)";
+    if (digits[0] == '0' && digits[1] != '\0' && strchr("xXoObB", digits[1]) != NULL)
+        return " (write it as a decimal number)";
     return strchr(text, '_') != NULL ? " (no underscores in numbers)" : "";
 }
 
@@ -156,8 +170,8 @@ static bool parse_whole(struct ps_value *value, const char *text, struct ps_plac
         *out = (int64_t)number; // 1e6 is a whole number
         whole = true;
     }
-    bool inside = option->min >= option->max ||
-                  ((double)*out >= option->min && (double)*out <= option->max);
+    bool inside =
+        option->min >= option->max || ((double)*out >= option->min && (double)*out <= option->max);
     return (whole && inside) || wrong(value, text, place, number_hint(text), problems);
 }
 
@@ -218,9 +232,11 @@ static int find_choice(const char *choices, const char *word)
 static bool parse_choice(const struct ps_value *value, const char *text, struct ps_place place,
                          struct ps_problems *problems, int *out)
 {
-    *out = find_choice(value->option->choices, text);
-    if (*out >= 0)
+    int found = find_choice(value->option->choices, text);
+    if (found >= 0) {
+        *out = found;
         return true;
+    }
     char words[512], hint[96] = "";
     const char *list[64];
     size_t count = 0;
@@ -267,9 +283,54 @@ static bool parse_axes_word(struct ps_value *value, const char *text)
     return true;
 }
 
+void ps_value_begin_list(struct ps_value *value, struct ps_place place)
+{
+    free_lists(value);
+    free(value->text);
+    value->text = NULL;
+    value->automatic = false;
+    value->place = place;
+    value->given = true;
+    value->listed = true;
+}
+
+static bool parse_truth(struct ps_value *value, const char *text, bool quoted,
+                        struct ps_place place, struct ps_problems *problems)
+{
+    static const char *const others[] = {"no",  "off", "n", "False", "FALSE", "No",  "Off", "0",
+                                         "yes", "on",  "y", "True",  "TRUE",  "Yes", "On",  "1"};
+    value->truth = strcmp(text, "true") == 0;
+    if (!quoted && (value->truth || strcmp(text, "false") == 0))
+        return true;
+    if (quoted)
+        return wrong(value, text, place, " (in quotes it is text)", problems);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (strcmp(text, others[i]) == 0)
+            return wrong(value, text, place, i < 8 ? ": write false" : ": write true", problems);
+    return wrong(value, text, place, "", problems);
+}
+
+static bool parse_size(struct ps_value *value, const char *text, struct ps_place place,
+                       struct ps_problems *problems)
+{
+    const struct ps_option *option = value->option;
+    char hint[64], least[32];
+    if (!ps_size_parse(text, &value->bytes))
+        return wrong(value, text, place, number_hint(text), problems);
+    if (option->min >= option->max ||
+        ((double)value->bytes >= option->min && (double)value->bytes <= option->max))
+        return true;
+    bool small = (double)value->bytes < option->min;
+    snprintf(hint, sizeof hint, " (at %s %s)", small ? "least" : "most",
+             ps_size_text((uint64_t)(small ? option->min : option->max), least, sizeof least));
+    return wrong(value, text, place, hint, problems);
+}
+
 bool ps_value_from_scalar(struct ps_value *value, const char *text, bool quoted,
                           struct ps_place place, struct ps_problems *problems)
 {
+    free_lists(value);
+    value->listed = false;
     value->place = place;
     value->given = true;
     if (!set_text(value, text))
@@ -284,17 +345,14 @@ bool ps_value_from_scalar(struct ps_value *value, const char *text, bool quoted,
     case PS_NAME:
         return text[0] != '\0' || wrong(value, text, place, " (it is empty)", problems);
     case PS_TRUTH:
-        value->truth = strcmp(text, "true") == 0;
-        return (!quoted && (value->truth || strcmp(text, "false") == 0)) ||
-               wrong(value, text, place, "", problems);
+        return parse_truth(value, text, quoted, place, problems);
     case PS_INTEGER:
     case PS_COUNT:
         return parse_integer(value, text, quoted, place, problems);
     case PS_NUMBER:
         return parse_number(value, text, quoted, place, problems);
     case PS_SIZE:
-        return ps_size_parse(text, &value->bytes) ||
-               wrong(value, text, place, number_hint(text), problems);
+        return parse_size(value, text, place, problems);
     case PS_BLOCK:
         return parse_block(value, text, place, problems);
     case PS_CHOICE:
@@ -411,8 +469,7 @@ bool ps_value_add_param(struct ps_value *value, const char *key, struct ps_place
         char shown[80];
         ps_problem_add(problems, PS_USAGE, place, "%s.%s: '%s' is not a number%s",
                        value->option->key, key,
-                       ps_escape(number, strlen(number), shown, sizeof shown),
-                       number_hint(number));
+                       ps_escape(number, strlen(number), shown, sizeof shown), number_hint(number));
         return false;
     }
     // `quoted` tells whole numbers (written without point or exponent) from others.
@@ -430,6 +487,7 @@ static bool set_fallback(struct ps_value *value, struct ps_problems *problems)
     bool fine = true;
     if (is_list_kind(value->option->kind) && text[0] == '[') {
         char copy[256];
+        ps_value_begin_list(value, nowhere);
         snprintf(copy, sizeof copy, "%s", text + 1);
         copy[strcspn(copy, "]")] = '\0';
         char *rest = copy;
@@ -438,7 +496,6 @@ static bool set_fallback(struct ps_value *value, struct ps_problems *problems)
             if (*word != '\0')
                 fine = ps_value_add_element(value, word, false, nowhere, problems) && fine;
         }
-        value->listed = true;
     } else {
         fine = ps_value_from_scalar(value, text, false, nowhere, problems);
     }

@@ -13,7 +13,7 @@ enum ps_kind {
     PS_TRUTH,    // true or false
     PS_INTEGER,  // min <= value <= max when min < max
     PS_NUMBER,   // likewise
-    PS_SIZE,     // "64 MiB", or auto where `fallback` is auto (then automatic is set)
+    PS_SIZE,     // "64 MiB", min <= bytes <= max, or auto where `fallback` is auto (automatic)
     PS_BLOCK,    // a size, "4096 rows" (integer is set), or auto
     PS_COUNT,    // a whole number >= min, or auto where `fallback` is auto
     PS_CHOICE,   // one of `choices`
@@ -78,7 +78,10 @@ const struct ps_option *ps_options_find(const struct ps_option *options, const c
 // Defaults for every row (what parsing starts from). False: out of memory.
 bool ps_values_default(struct ps_values *values, const struct ps_option *options,
                        struct ps_error *error);
-// Parses one scalar into values[i]; a list kind gets a list of one. Reports into problems.
+// Forgets the default and begins a list (or mapping) written at place; its elements follow by
+// ps_value_add_element or ps_value_add_param.
+void ps_value_begin_list(struct ps_value *value, struct ps_place place);
+// Parses one scalar into value; a list kind gets a list of one. Reports into problems.
 bool ps_value_from_scalar(struct ps_value *value, const char *text, bool quoted,
                           struct ps_place place, struct ps_problems *problems);
 // Appends one element to a list kind.

@@ -2,18 +2,19 @@
 // Values back to YAML flow text, for provenance.
 #include "base/option.h"
 
-#include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 // A plain YAML scalar where that reads back as the same text, else a double-quoted one (which is
 // JSON's form, as YAML 1.2 allows).
 static void print_word(const char *word, bool force_quotes, struct ps_text *out)
 {
     size_t n = strlen(word);
-    bool plain = n > 0 && !force_quotes && strspn(word, "abcdefghijklmnopqrstuvwxyz"
-                                                         "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                                         "0123456789_./+-") == n;
-    plain = plain && strcmp(word, "null") != 0 && word[0] != '-';
+    bool plain = n > 0 && !force_quotes &&
+                 strspn(word, "abcdefghijklmnopqrstuvwxyz"
+                              "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                              "0123456789_./+-") == n;
+    plain = plain && strcasecmp(word, "null") != 0 && word[0] != '-';
     if (plain) {
         ps_text_add(out, word);
         return;
@@ -49,19 +50,14 @@ static void print_params(const struct ps_value *value, struct ps_text *out)
     ps_text_add(out, "{");
     for (int i = 0; i < value->count; i++) {
         ps_text_printf(out, "%s%s: ", i > 0 ? ", " : "", value->words[i]);
-        char number[40];
         if (!value->quoted[i]) { // written as a whole number
             ps_text_printf(out, "%lld", (long long)value->integers[i]);
             continue;
         }
-        snprintf(number, sizeof number, "%.17g", value->numbers[i]);
-        bool special = strspn(number, "0123456789+-.e") != strlen(number);
-        bool negative = number[0] == '-';
-        if (special) // inf and nan in YAML's spelling
-            ps_text_printf(out, "%s.%s", negative && number[1] == 'i' ? "-" : "",
-                           strstr(number, "inf") ? "inf" : "nan");
-        else
-            ps_text_printf(out, "%s%s", number, strpbrk(number, ".e") ? "" : ".0");
+        size_t from = out->length;
+        ps_number_print(value->numbers[i], out);
+        if (!out->failed && strpbrk(out->data + from, ".e") == NULL)
+            ps_text_add(out, ".0"); // 1e3 was a number with a fraction: it stays one
     }
     ps_text_add(out, "}");
 }

@@ -72,7 +72,10 @@ static size_t utf8_length(const unsigned char *s, size_t left)
 {
     if (s[0] < 0x80)
         return 1;
-    size_t n = s[0] >= 0xc2 && s[0] <= 0xdf ? 2 : (s[0] & 0xf0) == 0xe0 ? 3 : s[0] >= 0xf0 && s[0] <= 0xf4 ? 4 : 0;
+    size_t n = s[0] >= 0xc2 && s[0] <= 0xdf   ? 2
+               : (s[0] & 0xf0) == 0xe0        ? 3
+               : s[0] >= 0xf0 && s[0] <= 0xf4 ? 4
+                                              : 0;
     if (n == 0 || n > left)
         return 0;
     for (size_t i = 1; i < n; i++)
@@ -81,7 +84,8 @@ static size_t utf8_length(const unsigned char *s, size_t left)
     bool overlong = (s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xf0 && s[1] < 0x90);
     bool beyond = (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf4 && s[1] > 0x8f);
     // U+FEFF is printable nowhere: shown escaped. So are the C1 controls.
-    bool invisible = (s[0] == 0xef && s[1] == 0xbb && s[2] == 0xbf) || (s[0] == 0xc2 && s[1] < 0xa1);
+    bool invisible =
+        (s[0] == 0xef && s[1] == 0xbb && s[2] == 0xbf) || (s[0] == 0xc2 && s[1] < 0xa1);
     return overlong || beyond || invisible ? 0 : n;
 }
 
@@ -131,9 +135,9 @@ static const struct {
     const char *name;
     double factor;
 } units[] = {
-    {"", 1},       {"B", 1},          {"byte", 1},      {"bytes", 1},     {"KiB", 0x1p10},
-    {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}, {"kB", 1e3},      {"KB", 1e3},
-    {"MB", 1e6},   {"GB", 1e9},       {"TB", 1e12},
+    {"", 1},         {"B", 1},        {"byte", 1},     {"bytes", 1}, {"KiB", 0x1p10},
+    {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}, {"kB", 1e3},  {"KB", 1e3},
+    {"MB", 1e6},     {"GB", 1e9},     {"TB", 1e12},
 };
 
 bool ps_size_parse(const char *text, uint64_t *bytes_out)
@@ -192,7 +196,8 @@ bool ps_integer_parse(const char *text, int64_t *value_out)
     int64_t value = 0;
     for (const char *p = start; p < end; p++) {
         int digit = *text == '-' ? -(*p - '0') : *p - '0';
-        if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, digit, &value))
+        if (__builtin_mul_overflow(value, 10, &value) ||
+            __builtin_add_overflow(value, digit, &value))
             return false;
     }
     *value_out = value;
@@ -258,6 +263,28 @@ bool ps_number_parse(const char *text, double *value_out)
     return true;
 }
 
+void ps_number_print(double value, struct ps_text *out)
+{
+    char text[40];
+    double back = 0;
+    if (value != value || value - value != 0) {
+        ps_text_add(out, value != value ? ".nan" : value > 0 ? ".inf" : "-.inf");
+        return;
+    }
+    for (int digits = 15; digits <= 17 && (digits == 15 || back != value); digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        // The locale's decimal point, whatever it is, is all that is neither digit, sign nor e.
+        size_t point = strspn(text, "0123456789+-e"), length = strlen(text);
+        if (point < length) {
+            size_t wide = strcspn(text + point, "0123456789");
+            text[point] = '.';
+            memmove(text + point + 1, text + point + wide, length - point - wide + 1);
+        }
+        ps_number_parse(text, &back);
+    }
+    ps_text_add(out, text);
+}
+
 // Optimal string alignment distance (Damerau-Levenshtein with adjacent swaps), capped lengths.
 #define WORD_MAX 48
 static int distance(const char *a, const char *b)
@@ -312,6 +339,7 @@ char *ps_path_join(const char *folder, const char *path)
     size_t size = strlen(folder) + strlen(path) + 2;
     char *joined = malloc(size);
     if (joined != NULL)
-        snprintf(joined, size, "%s%s%s", folder, folder[strlen(folder) - 1] == '/' ? "" : "/", path);
+        snprintf(joined, size, "%s%s%s", folder, folder[strlen(folder) - 1] == '/' ? "" : "/",
+                 path);
     return joined;
 }

@@ -37,6 +37,9 @@ char *ps_size_text(uint64_t bytes, char *out, size_t out_size);
 bool ps_integer_parse(const char *text, int64_t *value_out);
 bool ps_number_parse(const char *text, double *value_out);
 
+// The shortest text that ps_number_parse reads back as the same value ("0.1", "1e+22", ".inf").
+void ps_number_print(double value, struct ps_text *out);
+
 // The candidate nearest to word by edits (insert, delete, replace, swap), or NULL when none is
 // near enough to be worth a "did you mean".
 const char *ps_nearest(const char *word, const char *const *candidates, size_t count);

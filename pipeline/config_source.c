@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// The config file's bytes: read with a limit, and checked to be UTF-8 text before any parser
+// sees them.
+#include "pipeline/config_source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const struct ps_place whole_file;
+
+static char *read_all(int file, const char *path, size_t *length_out, struct ps_problems *problems)
+{
+    size_t length = 0, capacity = 1 << 16;
+    char *text = malloc(capacity + 1);
+    while (text != NULL) {
+        ssize_t got = read(file, text + length, capacity - length);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0) {
+            if (got == 0)
+                break;
+            ps_problem_add(problems, PS_USAGE, whole_file, "cannot read the config file %s: %s",
+                           path, strerror(errno));
+            free(text);
+            return NULL;
+        }
+        length += (size_t)got;
+        if (length > PS_CONFIG_BYTES_MAX) {
+            ps_problem_add(problems, PS_USAGE, whole_file,
+                           "%s is bigger than 16 MiB, the limit for a config: is it a data file?",
+                           path);
+            free(text);
+            return NULL;
+        }
+        if (length == capacity) {
+            capacity = 2 * capacity;
+            char *bigger = realloc(text, capacity + 1);
+            if (bigger == NULL)
+                free(text);
+            text = bigger;
+        }
+    }
+    if (text == NULL) {
+        ps_problem_add(problems, PS_DEVICE, whole_file, "out of memory for %s", path);
+        return NULL;
+    }
+    text[length] = '\0';
+    *length_out = length;
+    return text;
+}
+
+char *ps_source_read(const char *path, size_t *length_out, struct ps_problems *problems)
+{
+    if (strcmp(path, "-") == 0)
+        return read_all(STDIN_FILENO, "standard input", length_out, problems);
+    char shown[512];
+    ps_escape(path, strlen(path), shown, sizeof shown);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat info;
+    if (file < 0 || fstat(file, &info) != 0) {
+        if (errno == ENOENT)
+            ps_problem_add(problems, PS_USAGE, whole_file, "no such config file: %s", shown);
+        else
+            ps_problem_add(problems, PS_USAGE, whole_file, "cannot open the config file %s: %s",
+                           shown, strerror(errno));
+        if (file >= 0)
+            close(file);
+        return NULL;
+    }
+    char *text = NULL;
+    if (S_ISDIR(info.st_mode))
+        ps_problem_add(problems, PS_USAGE, whole_file, "%s is a folder: name the config file in it",
+                       shown);
+    else
+        text = read_all(file, shown, length_out, problems);
+    close(file);
+    return text;
+}
+
+// Length of the well-formed UTF-8 sequence at s, 0 when there is none.
+static size_t utf8_length(const unsigned char *s, size_t left)
+{
+    static const struct {
+        unsigned char low, high, second_low, second_high;
+        size_t length;
+    } forms[] = {
+        // RFC 3629, section 4
+        {0x00, 0x7f, 0, 0, 1},       {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
+        {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
+        {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4}};
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+        if (s[0] < forms[i].low || s[0] > forms[i].high)
+            continue;
+        if (forms[i].length > left)
+            return 0;
+        if (forms[i].length > 1 && (s[1] < forms[i].second_low || s[1] > forms[i].second_high))
+            return 0;
+        for (size_t k = 2; k < forms[i].length; k++)
+            if ((s[k] & 0xc0) != 0x80)
+                return 0;
+        return forms[i].length;
+    }
+    return 0;
+}
+
+bool ps_source_check(const struct ps_source *source, int source_index, struct ps_problems *problems)
+{
+    const unsigned char *s = (const unsigned char *)source->text;
+    size_t bom = source->length >= 3 && memcmp(s, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    struct ps_place place = {source_index, 1, 1, 1};
+    for (size_t i = bom; i < source->length;) {
+        size_t n = utf8_length(s + i, source->length - i);
+        bool control = n == 1 && ((s[i] < 0x20 && strchr("\t\r\n", s[i]) == NULL) || s[i] == 0x7f);
+        control = control || s[i] == '\0';
+        if (n == 0 || control) {
+            ps_problem_add(problems, PS_USAGE, place,
+                           n == 0 ? "invalid UTF-8 (byte 0x%02X): save the config as UTF-8"
+                                  : "control character 0x%02X: a config is plain text",
+                           s[i]);
+            return false;
+        }
+        place.column++;
+        if (s[i] == '\n') {
+            place.line++;
+            place.column = 1;
+        }
+        i += n;
+    }
+    return true;
+}

@@ -41,14 +41,14 @@ struct app_args {
     const char **operands;
 };
 
-extern const struct app_command app_commands[]; // name NULL at the end
+extern const struct app_command app_commands[];  // name NULL at the end
 extern const struct app_flag app_common_flags[]; // --help, --version: of every command
 const struct app_command *app_command_find(const char *name);
 
 // Sorts argv (after the command's name) into args; reports what is wrong on stderr. *help_out:
 // --help was among the flags, nothing else was checked. Free with app_args_free.
-bool app_args_parse(const struct app_command *command, int argc, char **argv,
-                    struct app_args *args, bool *help_out);
+bool app_args_parse(const struct app_command *command, int argc, char **argv, struct app_args *args,
+                    bool *help_out);
 void app_args_free(struct app_args *args);
 bool app_args_has(const struct app_args *args, const char *flag);
 const char *app_args_value(const struct app_args *args, const char *flag); // NULL: not given
@@ -74,7 +74,7 @@ void app_log_to_stderr(enum app_volume volume);
 enum app_volume app_volume(const struct app_args *args);
 
 // ---- Texts made from the tables (app/help.c, app/manual.c, app/reference.c) ----
-void app_help_text(struct ps_text *out);                                    // penstock --help
+void app_help_text(struct ps_text *out); // penstock --help
 void app_command_help_text(const struct app_command *command, struct ps_text *out);
 void app_manual(struct ps_text *out);    // man page, section 1
 void app_reference(struct ps_text *out); // Markdown: commands, config keys, formats, stages
@@ -84,7 +84,7 @@ struct app_topic {
     const char *group; // "config", "format", "stage"
     const char *name;  // "run", "hdf5", "map"
     const char *help;
-    const char *title[2]; // of the tables: "reading", "writing", or ""
+    const char *title[2];               // of the tables: "reading", "writing", or ""
     const struct ps_option *options[2]; // NULL: none
 };
 // Calls visit for every topic in order; stops when it returns false.
@@ -98,8 +98,8 @@ struct ps_job;
 // Loads and plans the config of `run` and `plan`, printing every fault. *job_out is NULL on
 // failure.
 enum ps_status app_job_open(const struct app_args *args, struct ps_job **job_out);
-enum ps_status app_job_open_with(const char *config_path, const char *const *sets,
-                                 size_t set_count, struct ps_job **job_out);
+enum ps_status app_job_open_with(const char *config_path, const char *const *sets, size_t set_count,
+                                 struct ps_job **job_out);
 // Sets *app_stop on SIGINT, SIGTERM, SIGHUP; a second one ends the program at once.
 void app_signals_catch(void);
 extern volatile int app_stop;

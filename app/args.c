@@ -90,8 +90,8 @@ static bool check_operands(const struct app_command *command, const struct app_a
     return true;
 }
 
-bool app_args_parse(const struct app_command *command, int argc, char **argv,
-                    struct app_args *args, bool *help_out)
+bool app_args_parse(const struct app_command *command, int argc, char **argv, struct app_args *args,
+                    bool *help_out)
 {
     *args = (struct app_args){.command = command};
     *help_out = false;

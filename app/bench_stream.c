@@ -36,12 +36,13 @@ static enum ps_status run_job(struct ps_job *job)
 enum ps_status bench_stream_make(const struct bench_stream *stream)
 {
     char text[512];
-    snprintf(text, sizeof text,
-             "version: 1\n"
-             "inputs: {x: {format: pattern, kind: random, shape: [%llu, %d], dtype: f32, seed: 7}}\n"
-             "outputs: {x: {path: x.h5, dataset: /x, overwrite: true}}\n"
-             "run: {backend: cpu}\n",
-             (unsigned long long)(stream->bytes / (4 * BENCH_COLUMNS)), BENCH_COLUMNS);
+    snprintf(
+        text, sizeof text,
+        "version: 1\n"
+        "inputs: {x: {format: pattern, kind: random, shape: [%llu, %d], dtype: f32, seed: 7}}\n"
+        "outputs: {x: {path: x.h5, dataset: /x, overwrite: true}}\n"
+        "run: {backend: cpu}\n",
+        (unsigned long long)(stream->bytes / (4 * BENCH_COLUMNS)), BENCH_COLUMNS);
     struct ps_job *job;
     app_signals_catch();
     enum ps_status status = open_job(stream, "make.yaml", text, &job);
@@ -82,7 +83,8 @@ enum ps_status bench_stream_run(const struct bench_stream *stream, const char *b
              "  - {name: y, op: map, expr: \"sqrt(abs(2*x + 1))\"}\n"
              "  - {name: stats, op: reduce, axis: rows, of: [mean, std, min, max]}\n"
              "outputs: {stats: {path: stats.csv, overwrite: true}}\n"
-             "run: {backend: %s}\n", backend);
+             "run: {backend: %s}\n",
+             backend);
     struct ps_job *best = NULL;
     enum ps_status status = PS_OK;
     for (int i = 0; i < RUNS && status == PS_OK; i++) {
@@ -90,8 +92,8 @@ enum ps_status bench_stream_run(const struct bench_stream *stream, const char *b
         status = open_job(stream, "stream.yaml", text, &job);
         if (status == PS_OK)
             status = run_job(job);
-        bool better = status == PS_OK && (best == NULL || ps_job_totals(job).wall_ms <
-                                                              ps_job_totals(best).wall_ms);
+        bool better = status == PS_OK &&
+                      (best == NULL || ps_job_totals(job).wall_ms < ps_job_totals(best).wall_ms);
         ps_job_free(better ? best : job);
         best = better ? job : best;
     }

@@ -72,8 +72,8 @@ const struct app_command app_commands[] = {
      "memory and occupancy of every kernel.",
      plan_flags, app_plan},
     {"inspect", "FILE...", 1, 1000, "Show what a data file holds and the config lines to read it",
-     "Recognises the file's format by its suffix, then by its first bytes.",
-     inspect_flags, app_inspect},
+     "Recognises the file's format by its suffix, then by its first bytes.", inspect_flags,
+     app_inspect},
     {"ops", "[NAME...]", 0, 1000, "List config keys, formats and stages with their options",
      "Without NAME everything; NAME is a part of the config (inputs, stages, outputs, run, "
      "run.cuda), a format or a stage.",

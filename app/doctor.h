@@ -12,10 +12,10 @@ enum check_result { CHECK_OK, CHECK_WARN, CHECK_FAIL, CHECK_SKIP };
 struct checkup {
     struct ps_hdf5_info hdf5;
     struct ps_cuda_info cuda;
-    int gpu;                 // the one being checked
+    int gpu; // the one being checked
     struct ps_gpu_info gpu_info;
     bool gpu_known;
-    char remedy[512];        // set by a check that knows more than its row does
+    char remedy[512]; // set by a check that knows more than its row does
 };
 
 struct check {

@@ -77,7 +77,8 @@ static enum check_result check_filters(struct checkup *checkup, struct ps_text *
     add_filters(checkup->hdf5.filters, true, found);
     ps_text_add(found, "; not ");
     add_filters(checkup->hdf5.filters, false, found);
-    for (const struct ps_hdf5_filter *filter = checkup->hdf5.filters; filter->name != NULL; filter++)
+    for (const struct ps_hdf5_filter *filter = checkup->hdf5.filters; filter->name != NULL;
+         filter++)
         if (strcmp(filter->from, "HDF5") == 0 && !(filter->available && filter->decodes))
             return CHECK_WARN;
     return CHECK_OK;

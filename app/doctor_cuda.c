@@ -79,8 +79,7 @@ static enum check_result check_library(const struct ps_cuda_info *cuda, const ch
 static enum check_result check_nvrtc(struct checkup *checkup, struct ps_text *found)
 {
     const struct ps_cuda_info *cuda = &checkup->cuda;
-    enum check_result result =
-        check_library(cuda, cuda->nvrtc_path, cuda->nvrtc_version, found);
+    enum check_result result = check_library(cuda, cuda->nvrtc_path, cuda->nvrtc_version, found);
     if (result != CHECK_OK || cuda->driver_cuda == 0)
         return result;
     if (cuda->nvrtc_version / 1000 > cuda->driver_cuda / 1000) {
@@ -125,7 +124,9 @@ static enum check_result check_gpu(struct checkup *checkup, struct ps_text *foun
     }
     ps_text_printf(found, "%s, compute capability %d.%d, %d multiprocessors, bus %s, ECC %s",
                    gpu->name, gpu->major, gpu->minor, gpu->multiprocessors, gpu->bus,
-                   gpu->ecc < 0 ? "unknown" : gpu->ecc > 0 ? "on" : "off");
+                   gpu->ecc < 0   ? "unknown"
+                   : gpu->ecc > 0 ? "on"
+                                  : "off");
     return CHECK_OK;
 }
 
@@ -189,8 +190,9 @@ static enum check_result check_copies(struct checkup *checkup, struct ps_text *f
         snprintf(checkup->remedy, sizeof checkup->remedy, "%.500s", error.text);
         return CHECK_FAIL;
     }
-    ps_text_printf(found, "pinned %.1f GB/s to the GPU, %.1f back, %.1f both ways; pageable %.1f "
-                          "and %.1f",
+    ps_text_printf(found,
+                   "pinned %.1f GB/s to the GPU, %.1f back, %.1f both ways; pageable %.1f "
+                   "and %.1f",
                    rates.pinned_to_device, rates.pinned_to_host, rates.pinned_both,
                    rates.pageable_to_device, rates.pageable_to_host);
     int generation = gpu->pcie_generation_max;

@@ -7,27 +7,29 @@
 
 #define TEXT_WIDTH 90
 
-// Adds words of text, broken at TEXT_WIDTH; every line but the first starts with indent blanks.
+// Adds the words of text, broken at TEXT_WIDTH; every line but the first starts with indent blanks.
 static void add_wrapped(struct ps_text *out, const char *text, int column, int indent)
 {
+    bool at_start = true;
     while (*text != '\0') {
-        size_t length = strcspn(text, " \n");
-        if (column > indent && column + (int)length > TEXT_WIDTH) {
+        int length = (int)strcspn(text, " \n");
+        bool breaks = !at_start && column + 1 + length > TEXT_WIDTH;
+        if (breaks) {
             ps_text_printf(out, "\n%*s", indent, "");
             column = indent;
-        }
-        ps_text_append(out, text, length);
-        column += (int)length;
-        text += length;
-        if (*text == '\n') {
-            ps_text_printf(out, "\n%*s", indent, "");
-            column = indent;
-            text++;
-        } else if (*text == ' ') {
+        } else if (!at_start) {
             ps_text_add(out, " ");
             column++;
-            text++;
         }
+        ps_text_append(out, text, (size_t)length);
+        column += length;
+        text += length;
+        at_start = *text == '\n';
+        if (at_start) {
+            ps_text_printf(out, "\n%*s", indent, "");
+            column = indent;
+        }
+        text += *text != '\0';
     }
     ps_text_add(out, "\n");
 }

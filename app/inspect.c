@@ -17,12 +17,15 @@ static bool choose_format(const char *path, const char *wanted, const struct ps_
         return ps_fail(error, PS_USAGE, "no format '%s'; `penstock ops` lists them",
                        ps_escape(wanted, strlen(wanted), shown, sizeof shown));
     if (*format_out == NULL)
-        return ps_fail(error, PS_INPUT, "%s: neither its suffix nor its first bytes tell the "
+        return ps_fail(error, PS_INPUT,
+                       "%s: neither its suffix nor its first bytes tell the "
                        "format; name it with --format",
                        ps_escape(path, strlen(path), shown, sizeof shown));
     if ((*format_out)->inspect == NULL)
-        return ps_fail(error, PS_USAGE, "format %s cannot be inspected: its files do not say what "
-                       "they hold", (*format_out)->name);
+        return ps_fail(error, PS_USAGE,
+                       "format %s cannot be inspected: its files do not say what "
+                       "they hold",
+                       (*format_out)->name);
     return true;
 }
 

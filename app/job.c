@@ -63,8 +63,8 @@ static enum ps_status load(struct ps_job **job_out, const char *config_path,
     return status;
 }
 
-enum ps_status app_job_open_with(const char *config_path, const char *const *sets,
-                                 size_t set_count, struct ps_job **job_out)
+enum ps_status app_job_open_with(const char *config_path, const char *const *sets, size_t set_count,
+                                 struct ps_job **job_out)
 {
     *job_out = NULL;
     return load(job_out, config_path, sets, set_count);

@@ -62,7 +62,8 @@ static enum ps_status dispatch(int argc, char **argv)
     }
     if (word[0] == '-')
         return app_usage("the command comes first: `penstock COMMAND %s ...`; "
-                         "`penstock --help` lists them", word);
+                         "`penstock --help` lists them",
+                         word);
     const struct app_command *command = app_command_find(word);
     return command == NULL ? report_unknown(word) : run_command(command, argc - 2, argv + 2);
 }

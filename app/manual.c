@@ -97,7 +97,8 @@ static bool add_manual_topic(void *context, const struct app_topic *topic)
 void app_manual(struct ps_text *out)
 {
     ps_text_add(out, ".\\\" Made by `penstock help --man`; do not edit.\n");
-    ps_text_printf(out, ".TH PENSTOCK 1 \"\" \"penstock %s\" \"User Commands\"\n", PENSTOCK_VERSION);
+    ps_text_printf(out, ".TH PENSTOCK 1 \"\" \"penstock %s\" \"User Commands\"\n",
+                   PENSTOCK_VERSION);
     ps_text_add(out, ".SH NAME\npenstock \\- stream arrays that fit in no memory through a GPU\n"
                      ".SH SYNOPSIS\n.B penstock\n.I COMMAND\n[FLAGS] ...\n.SH DESCRIPTION\n"
                      "Reads arrays from HDF5, CSV, NumPy and raw files block by block, runs them "
@@ -117,8 +118,9 @@ void app_manual(struct ps_text *out)
 
 static void add_reference_command(struct ps_text *out, const struct app_command *command)
 {
-    ps_text_printf(out, "### `penstock %s [FLAGS]%s%s`\n\n%s.\n\n%s\n\n| flag | meaning |\n"
-                        "|---|---|\n",
+    ps_text_printf(out,
+                   "### `penstock %s [FLAGS]%s%s`\n\n%s.\n\n%s\n\n| flag | meaning |\n"
+                   "|---|---|\n",
                    command->name, command->operands[0] ? " " : "", command->operands,
                    command->summary, command->description);
     for (const struct app_flag *flag = command->flags; flag->name != NULL; flag++)

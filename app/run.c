@@ -18,8 +18,9 @@ static enum ps_status stream(const struct app_args *args, struct ps_job *job)
     else
         status = app_print_text(&summary);
     if (!ps_job_compare_matched(job)) {
-        ps_fail(&error, PS_BUG, "the backends' results differ by more than their kernels may; "
-                                "outputs are of the first backend");
+        ps_fail(&error, PS_BUG,
+                "the backends' results differ by more than their kernels may; "
+                "outputs are of the first backend");
         return app_fail(&error);
     }
     return status;

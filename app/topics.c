@@ -8,19 +8,31 @@
 #include "pipeline/config.h"
 
 static const struct app_topic config_topics[] = {
-    {"config", "inputs", "Arrays read from files; one entry per array, named by its key",
-     {"every format"}, {ps_input_options}},
-    {"config", "stages", "Steps in order, a list; each makes one array", {"every stage"},
+    {"config",
+     "inputs",
+     "Arrays read from files; one entry per array, named by its key",
+     {"every format"},
+     {ps_input_options}},
+    {"config",
+     "stages",
+     "Steps in order, a list; each makes one array",
+     {"every stage"},
      {ps_stage_options}},
-    {"config", "outputs", "Arrays written to files; named by its key, an array's name",
-     {"every format"}, {ps_output_options}},
+    {"config",
+     "outputs",
+     "Arrays written to files; named by its key, an array's name",
+     {"every format"},
+     {ps_output_options}},
     {"config", "run", "How the job is run", {""}, {ps_run_options}},
     {"config", "run.cuda", "Launches on the GPU", {""}, {ps_run_cuda_options}},
 };
 
 static struct app_topic of_format(const struct ps_format *format)
 {
-    return (struct app_topic){"format", format->name, format->help, {"reading", "writing"},
+    return (struct app_topic){"format",
+                              format->name,
+                              format->help,
+                              {"reading", "writing"},
                               {format->read_options, format->write_options}};
 }
 

@@ -132,7 +132,7 @@ char *ps_option_expected(const struct ps_option *option, char *out, size_t out_s
     default:
         ps_text_add(&text, plain[option->kind]);
     }
-    if (is_auto(option) && option->kind != PS_BLOCK)
+    if (is_auto(option) && option->kind != PS_BLOCK && option->kind != PS_CHOICE)
         ps_text_add(&text, ", or auto");
     snprintf(out, out_size, "%s", text.data != NULL ? text.data : "");
     ps_text_free(&text);

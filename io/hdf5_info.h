@@ -14,12 +14,12 @@ struct ps_hdf5_filter {
 };
 
 struct ps_hdf5_info {
-    char version[32];           // of the library in use ("1.10.8")
-    bool version_fits;          // the headers at build time were of the same major.minor release
-    char plugin_path[1024];     // the folders searched, separated by ":"; "" when none is
-    bool plugin_path_is_set;    // by the environment variable HDF5_PLUGIN_PATH
-    bool plugins_allowed;       // false: HDF5_PLUGIN_PRELOAD is "::"
-    int plugin_files;           // shared objects found in these folders
+    char version[32];        // of the library in use ("1.10.8")
+    bool version_fits;       // the headers at build time were of the same major.minor release
+    char plugin_path[1024];  // the folders searched, separated by ":"; "" when none is
+    bool plugin_path_is_set; // by the environment variable HDF5_PLUGIN_PATH
+    bool plugins_allowed;    // false: HDF5_PLUGIN_PRELOAD is "::"
+    int plugin_files;        // shared objects found in these folders
     const struct ps_hdf5_filter *filters; // static; ends with name NULL
 };
 

@@ -15,7 +15,8 @@ const char *ps_did_you_mean(const char *word, const char *const *list, size_t co
                             size_t out_size)
 {
     const char *near = ps_nearest(word, list, count);
-    snprintf(out, out_size, near != NULL ? ", did you mean '%s'?" : "", near);
+    snprintf(out, out_size, "%s%s%s", near ? ", did you mean '" : "", near ? near : "",
+             near ? "'?" : "");
     return out;
 }
 

@@ -15,6 +15,7 @@
 #include "kernels/backend.h"
 
 #define PS_STAGE_INPUTS_MAX 16
+#define PS_LAUNCH_ARRAYS_MAX 64 // that one (fused) step reads, and writes
 
 // An array that a stage can name: an input, or the result of an earlier stage.
 struct ps_port {
@@ -81,7 +82,9 @@ struct ps_stage_type {
     bool (*plan)(struct ps_stage *stage, const struct ps_scope *scope,
                  struct ps_problems *problems);
     void (*unplan)(struct ps_stage *stage);
-    bool fuses; // consecutive stages of this type may share one step
+    // Whether the stage may run in the same step as the ones before it (same type, same shape of a
+    // row). NULL: never.
+    bool (*joins)(const struct ps_step *step, const struct ps_stage *stage);
     bool (*compile)(const struct ps_step *step, struct ps_device *device,
                     struct ps_program **program_out, struct ps_error *error);
     void (*release)(struct ps_program *program);

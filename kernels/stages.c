@@ -6,6 +6,7 @@
 #include <string.h>
 
 const struct ps_stage_type *const ps_stage_types[] = {
+    &ps_stage_map,
     NULL,
 };
 

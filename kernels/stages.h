@@ -5,4 +5,6 @@
 
 #include "kernels/stage.h"
 
+extern const struct ps_stage_type ps_stage_map;
+
 #endif

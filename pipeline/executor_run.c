@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ARGUMENTS_MAX 64
-
 void *ps_executor_host(const struct ps_executor *executor, int slot, int port)
 {
     return executor->lanes[slot].host + executor->layout.host[port];
@@ -27,11 +25,11 @@ static bool launch(struct ps_executor *executor, int s, const struct ps_block_ra
 {
     const struct ps_plan_step *step = &executor->pass->steps[s];
     struct ps_lane *lane = &executor->lanes[range->slot];
-    const void *inputs[ARGUMENTS_MAX];
-    void *outputs[ARGUMENTS_MAX];
-    if (step->step.input_count > ARGUMENTS_MAX || step->step.output_count > ARGUMENTS_MAX)
+    const void *inputs[PS_LAUNCH_ARRAYS_MAX];
+    void *outputs[PS_LAUNCH_ARRAYS_MAX];
+    if (step->step.input_count > PS_LAUNCH_ARRAYS_MAX || step->step.output_count > PS_LAUNCH_ARRAYS_MAX)
         return ps_fail(error, PS_USAGE, "stage %s: more than %d arrays in one fused step; write "
-                       "one of them to an output", step->label, ARGUMENTS_MAX);
+                       "one of them to an output", step->label, PS_LAUNCH_ARRAYS_MAX);
     for (int i = 0; i < step->step.input_count; i++)
         inputs[i] = device_pointer(executor, range->slot, step->input_ports[i]);
     for (int i = 0; i < step->step.output_count; i++)

@@ -302,9 +302,10 @@ static bool same_row_shape(const struct ps_array *a, const struct ps_array *b)
 static bool joins(const struct ps_plan *plan, const struct ps_plan_step *step,
                   const struct ps_stage *stage)
 {
-    return !plan->compare && step->step.type == stage->type && stage->type->fuses &&
+    return !plan->compare && step->step.type == stage->type && stage->type->joins != NULL &&
            !step->whole && stage_reads_stream(plan, stage) && stage->streamed &&
-           same_row_shape(&step->step.stages[0]->output, &stage->output);
+           same_row_shape(&step->step.stages[0]->output, &stage->output) &&
+           stage->type->joins(&step->step, stage);
 }
 
 static bool add_stage(struct ps_plan *plan, struct ps_pass *pass, struct ps_stage *stage)

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// The map stage: elementwise expressions. Planning, fusing and linking; each backend computes.
+#include "kernels/map/map_shape.h"
+#include "kernels/stages.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct ps_option options[] = {
+    {.key = "expr", .kind = PS_TEXT, .required = true,
+     .help = "The expression, over arrays, their columns and params"},
+    {.key = "params", .kind = PS_PARAMS, .help = "Numbers that the expression names"},
+    {.key = "dtype", .kind = PS_DTYPE, .help = "Dtype of the result; the expression's own if unset"},
+    {0},
+};
+
+static void map_unplan(struct ps_stage *stage)
+{
+    struct ps_map_detail *detail = stage->detail;
+    if (detail == NULL)
+        return;
+    ps_code_free(&detail->code);
+    free(detail);
+    stage->detail = NULL;
+}
+
+static bool map_plan(struct ps_stage *stage, const struct ps_scope *scope,
+                     struct ps_problems *problems)
+{
+    const struct ps_value *text = ps_values_get(stage->options, "expr");
+    struct ps_expr expr;
+    struct ps_expr_fault fault;
+    if (!text->given)
+        return false; // reported as missing
+    if (!ps_expr_parse(text->text, &expr, &fault)) {
+        ps_problem_add(problems, PS_USAGE, ps_map_place(text, fault.start, fault.length), "%s",
+                       fault.text);
+        return false;
+    }
+    stage->detail = calloc(1, sizeof(struct ps_map_detail));
+    bool fine = stage->detail != NULL &&
+                ps_map_type(stage, scope, &expr, stage->detail, problems);
+    if (stage->detail == NULL)
+        ps_problem_add(problems, PS_DEVICE, text->place, "out of memory");
+    ps_expr_free(&expr);
+    return fine;
+}
+
+// ---- Linking a step ----
+
+static int find_stage(const struct ps_step *step, int port)
+{
+    for (int i = 0; i < step->stage_count; i++)
+        if (step->stages[i]->port == port)
+            return i;
+    return -1;
+}
+
+// An earlier stage of the step is read from its register, so only element by element.
+static bool map_joins(const struct ps_step *step, const struct ps_stage *stage)
+{
+    const struct ps_map_detail *detail = stage->detail;
+    for (int i = 0; i < detail->code.leaf_count; i++)
+        if (find_stage(step, detail->code.leaves[i].port) >= 0 &&
+            detail->code.leaves[i].mode != PS_ACCESS_SAME)
+            return false;
+    return true;
+}
+
+struct linker {
+    const struct ps_step *step;
+    struct ps_program *program;
+    int *results; // per stage: the register of its result
+    int *map;     // per instruction of the stage that is linked: its register
+};
+
+static int link_load(struct linker *linker, const struct ps_leaf *leaf,
+                     struct ps_instruction instruction)
+{
+    int stage = find_stage(linker->step, leaf->port);
+    if (stage >= 0)
+        return linker->results[stage];
+    instruction.a = ps_code_add_leaf(&linker->program->code, leaf);
+    return instruction.a < 0 ? -1 : ps_code_add(&linker->program->code, instruction);
+}
+
+// A half result is rounded where it is stored; who reads it from the register must see the same.
+static int round_result(struct linker *linker, const struct ps_stage *stage, int result)
+{
+    enum ps_dtype have = linker->program->code.list[result].result;
+    if (stage->output.dtype != PS_F16 || result < 0)
+        return result;
+    if (have != PS_F32)
+        return -1;
+    return ps_code_add(&linker->program->code,
+                       (struct ps_instruction){.op = PS_OP_HALF, .dtype = PS_F32, .result = PS_F32,
+                                               .a = result});
+}
+
+static bool link_stage(struct linker *linker, int number)
+{
+    const struct ps_stage *stage = linker->step->stages[number];
+    const struct ps_map_detail *detail = stage->detail;
+    for (int i = 0; i < detail->code.count; i++) {
+        struct ps_instruction in = detail->code.list[i];
+        if (in.op == PS_OP_LOAD) {
+            linker->map[i] = link_load(linker, &detail->code.leaves[in.a], in);
+        } else {
+            if (in.op != PS_OP_CONST) {
+                in.a = linker->map[in.a];
+                in.b = ps_op_infos[in.op].arguments > 1 ? linker->map[in.b] : 0;
+                in.c = ps_op_infos[in.op].arguments > 2 ? linker->map[in.c] : 0;
+            }
+            linker->map[i] = ps_code_add(&linker->program->code, in);
+        }
+        if (linker->map[i] < 0)
+            return false;
+    }
+    linker->results[number] = round_result(linker, stage, linker->map[detail->result]);
+    return linker->results[number] >= 0;
+}
+
+static bool link_ends(struct linker *linker)
+{
+    struct ps_program *program = linker->program;
+    const struct ps_step *step = linker->step;
+    program->leaf_inputs = calloc((size_t)program->code.leaf_count + 1, sizeof(int));
+    program->stores = calloc((size_t)step->output_count + 1, sizeof *program->stores);
+    if (program->leaf_inputs == NULL || program->stores == NULL)
+        return false;
+    for (int i = 0; i < program->code.leaf_count; i++)
+        program->leaf_inputs[i] =
+            ps_step_input(step, step->ports[program->code.leaves[i].port].name);
+    program->input_count = step->input_count;
+    program->store_count = step->output_count;
+    for (int i = 0; i < step->output_count; i++) {
+        int stage = find_stage(step, step->outputs[i]->port);
+        program->stores[i] = (struct ps_map_store){linker->results[stage],
+                                                   step->outputs[i]->output.dtype};
+    }
+    return true;
+}
+
+bool ps_map_link(const struct ps_step *step, struct ps_program *program, struct ps_error *error)
+{
+    const struct ps_map_detail *first = step->stages[0]->detail;
+    int most = 0;
+    for (int i = 0; i < step->stage_count; i++) {
+        const struct ps_map_detail *detail = step->stages[i]->detail;
+        most = detail->code.count > most ? detail->code.count : most;
+    }
+    struct linker linker = {step, program, calloc((size_t)step->stage_count, sizeof(int)),
+                            calloc((size_t)most + 1, sizeof(int))};
+    bool fine = linker.results != NULL && linker.map != NULL;
+    program->row_rank = first->row_rank;
+    memcpy(program->row_dims, first->row_dims, sizeof program->row_dims);
+    program->row_elements = 1;
+    for (int i = 0; i < program->row_rank; i++)
+        program->row_elements *= program->row_dims[i];
+    for (int i = 0; fine && i < step->stage_count; i++)
+        fine = link_stage(&linker, i);
+    fine = fine && link_ends(&linker);
+    free(linker.results);
+    free(linker.map);
+    return fine || ps_fail_memory(error, (size_t)most * sizeof(int), "the map program");
+}
+
+static void map_release(struct ps_program *program)
+{
+    ps_map_cpu_release(program);
+#if PS_HAVE_CUDA
+    ps_map_cuda_release(program);
+#endif
+    ps_code_free(&program->code);
+    free(program->leaf_inputs);
+    free(program->stores);
+    free(program);
+}
+
+static bool compile_for(struct ps_program *program, struct ps_device *device,
+                        struct ps_error *error)
+{
+#if PS_HAVE_CUDA
+    if (device->backend->id == PS_CUDA)
+        return ps_map_cuda_compile(program, device, error);
+#endif
+    (void)device;
+    return ps_map_cpu_compile(program, error);
+}
+
+static bool map_compile(const struct ps_step *step, struct ps_device *device,
+                        struct ps_program **program_out, struct ps_error *error)
+{
+    struct ps_program *program = calloc(1, sizeof *program);
+    if (program == NULL)
+        return ps_fail_memory(error, sizeof *program, "the map program");
+    program->backend = device->backend;
+    if (!ps_map_link(step, program, error) || !compile_for(program, device, error)) {
+        map_release(program);
+        return false;
+    }
+    *program_out = program;
+    return true;
+}
+
+static size_t map_scratch(const struct ps_step *step, enum ps_backend_id backend, int64_t rows)
+{
+    (void)rows;
+    return backend == PS_CPU ? ps_map_cpu_scratch(step) : 0;
+}
+
+const struct ps_stage_type ps_stage_map = {
+    .name = "map",
+    .help = "Computes an expression for every element; adjacent maps run as one kernel",
+    .options = options,
+    .plan = map_plan,
+    .unplan = map_unplan,
+    .joins = map_joins,
+    .compile = map_compile,
+    .release = map_release,
+    .run = {[PS_CPU] = ps_map_cpu_run,
+#if PS_HAVE_CUDA
+            [PS_CUDA] = ps_map_cuda_run
+#endif
+    },
+    .scratch_bytes = map_scratch,
+#if PS_HAVE_CUDA
+    .kernels = ps_map_cuda_kernels,
+#endif
+};

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shapes of expressions: how the arrays of a map align, and how each one is addressed.
+#ifndef PS_KERNELS_MAP_SHAPE_H
+#define PS_KERNELS_MAP_SHAPE_H
+
+#include "kernels/map/map.h"
+
+// What the arrays seen so far broadcast to. With any streamed array, dims are those of a row;
+// else of the whole result.
+struct ps_map_shape {
+    bool any, streamed;
+    int64_t rows; // of the streamed ones
+    int rank;
+    int64_t dims[PS_RANK_MAX];
+    // Whole arrays seen before the first streamed one are aligned again when it comes.
+    int whole_count;
+    const struct ps_port *wholes[PS_STAGE_INPUTS_MAX];
+    bool whole_columns[PS_STAGE_INPUTS_MAX];
+    char text[512]; // of the last fault
+};
+
+// NULL, or what does not fit (text in shape).
+const char *ps_map_shape_add(struct ps_map_shape *shape, const struct ps_port *port, bool column);
+// How the port (its column, or all of it when column < 0) is addressed in the final shape.
+const char *ps_map_leaf(struct ps_map_shape *shape, const struct ps_port *port, int port_index,
+                        int column, struct ps_leaf *leaf_out);
+bool ps_map_shape_finish(const struct ps_map_shape *shape, struct ps_stage *stage,
+                         const struct ps_scope *scope, enum ps_dtype dtype,
+                         struct ps_map_detail *detail, struct ps_error *error);
+
+// Where characters [start, start + length) of an expression stand in the config: exact for an
+// expression on one line, else the whole value.
+struct ps_place ps_map_place(const struct ps_value *expr, int start, int length);
+
+#endif

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// CUDA C for a map program: one kernel, no includes (headers cost NVRTC a second). Text only; it
+// is compiled and launched by map_cuda.c.
+//
+// Four neighbouring elements make a group: a thread loads each array's group at once (16 bytes of
+// f32), computes the four, stores them at once. What does not fill a group is done one by one.
+#include "kernels/map/map.h"
+
+#include <math.h>
+#include <string.h>
+
+extern const char ps_map_scalar_text[]; // kernels/map/scalar.h, embedded by the build
+
+static const char prelude[] =
+    "#define PS_FN static __device__ __forceinline__\n"
+    "PS_FN float ps_from_half(unsigned short h)\n"
+    "{ float f; asm(\"cvt.f32.f16 %0, %1;\" : \"=f\"(f) : \"h\"(h)); return f; }\n"
+    "PS_FN unsigned short ps_to_half(float f)\n"
+    "{ unsigned short h; asm(\"cvt.rn.f16.f32 %0, %1;\" : \"=h\"(h) : \"f\"(f)); return h; }\n"
+    "PS_FN unsigned short ps_to_half(double f)\n"
+    "{ unsigned short h; asm(\"cvt.rn.f16.f64 %0, %1;\" : \"=h\"(h) : \"d\"(f)); return h; }\n";
+
+static const char *c_type(enum ps_dtype dtype)
+{
+    return ps_dtype_info(dtype)->c;
+}
+
+static void print_constant(const struct ps_instruction *i, struct ps_text *out)
+{
+    unsigned long long bits;
+    switch (i->result) {
+    case PS_F32: {
+        unsigned single;
+        float value = (float)i->number;
+        memcpy(&single, &value, sizeof single);
+        ps_text_printf(out, "__int_as_float(0x%08x)", single);
+        return;
+    }
+    case PS_F64:
+        memcpy(&bits, &i->number, sizeof bits);
+        ps_text_printf(out, "__longlong_as_double(0x%016llxll)", bits);
+        return;
+    default:
+        ps_text_printf(out, "(%s)0x%llxull", c_type(i->result), (unsigned long long)i->natural);
+    }
+}
+
+// The index of the leaf's element for element e = r * elements + i.
+static void print_index(const struct ps_program *program, const struct ps_leaf *leaf,
+                        struct ps_text *out)
+{
+    ps_text_printf(out, "%lldll", (long long)leaf->offset);
+    if (leaf->row_stride != 0)
+        ps_text_printf(out, " + r * %lldll", (long long)leaf->row_stride);
+    if (leaf->mode == PS_ACCESS_ROW) {
+        ps_text_add(out, " + i");
+        return;
+    }
+    long long below = 1;
+    for (int axis = program->row_rank - 1; axis >= 0; axis--) {
+        if (leaf->strides[axis] != 0)
+            ps_text_printf(out, " + i / %lldll %% %lldll * %lldll", below,
+                           (long long)program->row_dims[axis], (long long)leaf->strides[axis]);
+        below *= program->row_dims[axis];
+    }
+}
+
+static void print_load(const struct ps_program *program, const struct ps_instruction *i,
+                       bool grouped, struct ps_text *out)
+{
+    const struct ps_leaf *leaf = &program->code.leaves[i->a];
+    bool half = leaf->dtype == PS_F16;
+    ps_text_add(out, half ? "ps_from_half(" : "");
+    if (leaf->mode == PS_ACCESS_SAME && grouped)
+        ps_text_printf(out, "g%d.x[k]", i->a);
+    else if (leaf->mode == PS_ACCESS_SAME)
+        ps_text_printf(out, "in%d[e]", i->a);
+    else {
+        ps_text_printf(out, "in%d[", i->a);
+        print_index(program, leaf, out);
+        ps_text_add(out, "]");
+    }
+    ps_text_add(out, half ? ")" : "");
+}
+
+static void print_cast(const struct ps_instruction *i, struct ps_text *out)
+{
+    if (ps_dtype_is_float(i->dtype) && !ps_dtype_is_float(i->result))
+        ps_text_printf(out, "ps_to_%s(v%d)", ps_dtype_name(i->result), i->a);
+    else
+        ps_text_printf(out, "(%s)v%d", c_type(i->result), i->a);
+}
+
+static const char *infix(enum ps_map_op op)
+{
+    switch (op) {
+    case PS_OP_EQ:
+        return "==";
+    case PS_OP_NE:
+        return "!=";
+    case PS_OP_LT:
+        return "<";
+    case PS_OP_LE:
+        return "<=";
+    case PS_OP_AND:
+        return "&";
+    case PS_OP_OR:
+        return "|";
+    default:
+        return NULL;
+    }
+}
+
+static void print_call(const struct ps_instruction *i, struct ps_text *out)
+{
+    char name[16];
+    size_t n = 0;
+    for (const char *p = ps_op_infos[i->op].name; *p != '\0' && n + 1 < sizeof name; p++)
+        name[n++] = (char)(*p >= 'A' && *p <= 'Z' ? *p + 32 : *p);
+    name[n] = '\0';
+    bool typed = i->op != PS_OP_CMP_IU && i->op != PS_OP_CMP_IF && i->op != PS_OP_CMP_UF;
+    ps_text_printf(out, "ps_%s%s%s(v%d", name, typed ? "_" : "",
+                   typed ? ps_dtype_name(i->dtype) : "", i->a);
+    if (ps_op_infos[i->op].arguments > 1)
+        ps_text_printf(out, ", v%d", i->b);
+    ps_text_add(out, ")");
+}
+
+static void print_value(const struct ps_program *program, const struct ps_instruction *i,
+                        bool grouped, struct ps_text *out)
+{
+    if (i->op == PS_OP_LOAD)
+        print_load(program, i, grouped, out);
+    else if (i->op == PS_OP_CONST)
+        print_constant(i, out);
+    else if (i->op == PS_OP_CAST)
+        print_cast(i, out);
+    else if (i->op == PS_OP_HALF)
+        ps_text_printf(out, "ps_from_half(ps_to_half(v%d))", i->a);
+    else if (i->op == PS_OP_NOT)
+        ps_text_printf(out, "v%d ^ 1", i->a);
+    else if (i->op == PS_OP_SELECT)
+        ps_text_printf(out, "v%d ? v%d : v%d", i->a, i->b, i->c);
+    else if (infix(i->op) != NULL)
+        ps_text_printf(out, "v%d %s v%d", i->a, infix(i->op), i->b);
+    else
+        print_call(i, out);
+}
+
+static bool needs_row(const struct ps_program *program)
+{
+    for (int l = 0; l < program->code.leaf_count; l++)
+        if (program->code.leaves[l].mode != PS_ACCESS_SAME)
+            return true;
+    return false;
+}
+
+// The computation of element e, from loads to stores.
+static void print_body(const struct ps_program *program, bool grouped, struct ps_text *out)
+{
+    const char *indent = grouped ? "            " : "        ";
+    if (needs_row(program))
+        ps_text_printf(out, "%sconst long long r = e / %lldll, i = e - r * %lldll;\n", indent,
+                       (long long)program->row_elements, (long long)program->row_elements);
+    for (int n = 0; n < program->code.count; n++) {
+        const struct ps_instruction *i = &program->code.list[n];
+        ps_text_printf(out, "%sconst %s v%d = ", indent, c_type(i->result), n);
+        print_value(program, i, grouped, out);
+        ps_text_add(out, ";\n");
+    }
+    for (int s = 0; s < program->store_count; s++) {
+        bool half = program->stores[s].dtype == PS_F16;
+        const char *format = grouped ? "%so%d.x[k] = %sv%d%s;\n" : "%sout%d[e] = %sv%d%s;\n";
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+        ps_text_printf(out, format, indent, s, half ? "ps_to_half(" : "",
+                       program->stores[s].register_index, half ? ")" : "");
+#pragma GCC diagnostic pop
+    }
+}
+
+static void print_signature(const struct ps_program *program, struct ps_text *out)
+{
+    for (int l = 0; l < program->code.leaf_count; l++)
+        ps_text_printf(out, "struct __align__(%zu) ps_in%d { %s x[4]; };\n",
+                       4 * ps_dtype_bytes(program->code.leaves[l].dtype) > 16
+                           ? (size_t)16
+                           : 4 * ps_dtype_bytes(program->code.leaves[l].dtype),
+                       l, c_type(program->code.leaves[l].dtype));
+    for (int s = 0; s < program->store_count; s++)
+        ps_text_printf(out, "struct __align__(%zu) ps_out%d { %s x[4]; };\n",
+                       4 * ps_dtype_bytes(program->stores[s].dtype) > 16
+                           ? (size_t)16
+                           : 4 * ps_dtype_bytes(program->stores[s].dtype),
+                       s, c_type(program->stores[s].dtype));
+    ps_text_add(out, "extern \"C\" __global__ void ps_map(");
+    for (int l = 0; l < program->code.leaf_count; l++)
+        ps_text_printf(out, "const %s *__restrict__ in%d, ", c_type(program->code.leaves[l].dtype),
+                       l);
+    for (int s = 0; s < program->store_count; s++)
+        ps_text_printf(out, "%s *__restrict__ out%d, ", c_type(program->stores[s].dtype), s);
+    ps_text_add(out, "long long n)\n{\n");
+}
+
+static void print_grouped_loop(const struct ps_program *program, struct ps_text *out)
+{
+    ps_text_add(out, "    for (long long q = thread; q < groups; q += threads) {\n");
+    for (int l = 0; l < program->code.leaf_count; l++)
+        if (program->code.leaves[l].mode == PS_ACCESS_SAME)
+            ps_text_printf(out, "        const ps_in%d g%d = ((const ps_in%d *)in%d)[q];\n", l, l, l,
+                           l);
+    for (int s = 0; s < program->store_count; s++)
+        ps_text_printf(out, "        ps_out%d o%d;\n", s, s);
+    ps_text_add(out, "        #pragma unroll\n"
+                     "        for (int k = 0; k < 4; k++) {\n"
+                     "            const long long e = q * 4 + k;\n");
+    print_body(program, true, out);
+    ps_text_add(out, "        }\n");
+    for (int s = 0; s < program->store_count; s++)
+        ps_text_printf(out, "        ((ps_out%d *)out%d)[q] = o%d;\n", s, s, s);
+    ps_text_add(out, "    }\n");
+}
+
+// Blocks and arrays start at multiples of 256 bytes, so groups are aligned wherever they are.
+bool ps_map_source(const struct ps_program *program, struct ps_text *out)
+{
+    ps_text_add(out, prelude);
+    ps_text_add(out, ps_map_scalar_text);
+    print_signature(program, out);
+    ps_text_add(out,
+                "    const long long threads = (long long)gridDim.x * blockDim.x;\n"
+                "    const long long thread = (long long)blockIdx.x * blockDim.x + threadIdx.x;\n"
+                "    const long long groups = n / 4;\n");
+    print_grouped_loop(program, out);
+    ps_text_add(out, "    for (long long e = groups * 4 + thread; e < n; e += threads) {\n");
+    print_body(program, false, out);
+    ps_text_add(out, "    }\n}\n");
+    return !out->failed;
+}

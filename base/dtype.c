@@ -37,12 +37,12 @@ size_t ps_dtype_bytes(enum ps_dtype dtype)
 
 bool ps_dtype_is_float(enum ps_dtype dtype)
 {
-    return table[dtype].class == PS_CLASS_FLOAT;
+    return table[dtype].kind == PS_CLASS_FLOAT;
 }
 
 bool ps_dtype_is_integer(enum ps_dtype dtype)
 {
-    return table[dtype].class == PS_CLASS_SIGNED || table[dtype].class == PS_CLASS_UNSIGNED;
+    return table[dtype].kind == PS_CLASS_SIGNED || table[dtype].kind == PS_CLASS_UNSIGNED;
 }
 
 // NumPy's codes count bytes where our names count bits: "f4", "i8" is int64 there but i8 here.
@@ -72,7 +72,7 @@ bool ps_dtype_parse(const char *text, enum ps_dtype *dtype_out)
 static enum ps_dtype of_class(enum ps_dtype_class class, size_t bytes)
 {
     for (int i = 0; i < PS_DTYPE_COUNT; i++)
-        if (table[i].class == class && table[i].bytes == bytes)
+        if (table[i].kind == class && table[i].bytes == bytes)
             return (enum ps_dtype)i;
     return PS_F64; // wider than any integer: NumPy goes to float64
 }
@@ -85,20 +85,20 @@ static enum ps_dtype float_holding(size_t integer_bytes)
 enum ps_dtype ps_dtype_promote(enum ps_dtype a, enum ps_dtype b)
 {
     const struct ps_dtype_info *x = &table[a], *y = &table[b];
-    if (x->class == PS_CLASS_BOOL)
+    if (x->kind == PS_CLASS_BOOL)
         return b;
-    if (y->class == PS_CLASS_BOOL)
+    if (y->kind == PS_CLASS_BOOL)
         return a;
-    if (x->class == y->class)
+    if (x->kind == y->kind)
         return x->bytes >= y->bytes ? a : b;
-    if (y->class == PS_CLASS_FLOAT)
+    if (y->kind == PS_CLASS_FLOAT)
         return ps_dtype_promote(b, a);
-    if (x->class == PS_CLASS_FLOAT) {
+    if (x->kind == PS_CLASS_FLOAT) {
         enum ps_dtype needed = float_holding(y->bytes);
         return table[needed].bytes > x->bytes ? needed : a;
     }
     // One signed, one unsigned: the smallest signed that holds both.
-    size_t is = x->class == PS_CLASS_SIGNED ? x->bytes : y->bytes;
-    size_t iu = x->class == PS_CLASS_SIGNED ? y->bytes : x->bytes;
+    size_t is = x->kind == PS_CLASS_SIGNED ? x->bytes : y->bytes;
+    size_t iu = x->kind == PS_CLASS_SIGNED ? y->bytes : x->bytes;
     return of_class(PS_CLASS_SIGNED, is > iu ? is : 2 * iu);
 }

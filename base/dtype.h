@@ -30,7 +30,7 @@ struct ps_dtype_info {
     const char *numpy; // "float32": accepted in configs as well
     const char *c;     // "float": the C and CUDA C type; "unsigned short" for f16
     size_t bytes;
-    enum ps_dtype_class class;
+    enum ps_dtype_class kind;
 };
 
 const struct ps_dtype_info *ps_dtype_info(enum ps_dtype dtype);

@@ -1,8 +1,8 @@
 # Flags of every target, as one interface library.
 add_library(ps_flags INTERFACE)
-set(warnings -Wall -Wextra -Wshadow -Wvla -Wundef)
-set(c_warnings ${warnings} -Wstrict-prototypes -Wmissing-prototypes)
-set(cuda_warnings "SHELL:-Xcompiler=-Wall,-Wextra,-Wshadow,-Wundef")
+set(warnings -Wall -Wextra -Wvla -Wundef) # C++ calls every function named like its struct shadowed
+set(c_warnings ${warnings} -Wshadow -Wstrict-prototypes -Wmissing-prototypes)
+set(cuda_warnings "SHELL:-Xcompiler=-Wall,-Wextra,-Wundef")
 if(PS_WERROR)
   list(APPEND c_warnings -Werror)
   list(APPEND warnings -Werror)

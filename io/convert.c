@@ -84,9 +84,9 @@ static struct range range_of(enum ps_dtype dtype)
 {
     const struct ps_dtype_info *info = ps_dtype_info(dtype);
     int bits = (int)info->bytes * 8;
-    if (info->class == PS_CLASS_BOOL)
+    if (info->kind == PS_CLASS_BOOL)
         return (struct range){0, 1};
-    if (info->class == PS_CLASS_UNSIGNED)
+    if (info->kind == PS_CLASS_UNSIGNED)
         return (struct range){0, bits == 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1};
     return (struct range){bits == 64 ? INT64_MIN : -((int64_t)1 << (bits - 1)),
                           ((uint64_t)1 << (bits - 1)) - 1};

@@ -56,9 +56,9 @@ static bool integer_fits(int64_t value, enum ps_dtype dtype)
 {
     const struct ps_dtype_info *info = ps_dtype_info(dtype);
     int bits = (int)info->bytes * 8;
-    if (info->class == PS_CLASS_UNSIGNED)
+    if (info->kind == PS_CLASS_UNSIGNED)
         return value >= 0 && (bits == 64 || value < (int64_t)1 << bits);
-    if (info->class == PS_CLASS_SIGNED)
+    if (info->kind == PS_CLASS_SIGNED)
         return bits == 64 || (value >= -((int64_t)1 << (bits - 1)) &&
                               value < (int64_t)1 << (bits - 1));
     return true;
@@ -248,7 +248,7 @@ static struct ps_typed three_way(struct typer *t, enum ps_map_op op, enum ps_map
 static bool exact_in(enum ps_dtype integer, enum ps_dtype number)
 {
     const struct ps_dtype_info *info = ps_dtype_info(integer);
-    int bits = (int)info->bytes * 8 - (info->class == PS_CLASS_SIGNED);
+    int bits = (int)info->bytes * 8 - (info->kind == PS_CLASS_SIGNED);
     return bits <= (number == PS_F64 ? 53 : number == PS_F32 ? 24 : 11);
 }
 

@@ -13,6 +13,7 @@ enum ps_format_flags {
     PS_READ_LOCKED = 2,   // any row range, but one call at a time (ps_reader_read locks)
     PS_READ_IN_ORDER = 4, // blocks must be asked for in order, one call at a time
     PS_NO_PATH = 8,       // needs no path (pattern, null)
+    PS_OWN_PROVENANCE = 16, // its files hold the config themselves; others get NAME.job.yaml
 };
 
 // A way of reading, as told by `run --verbose` and the log ("pread", "H5Dread").

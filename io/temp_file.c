@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// Temporary names are .NAME.PID-N.part; a run holds flock on its own, so a lock that can be had
+// belongs to nobody any more.
+#include "io/temp_file.h"
+
+#include "base/log.h"
+#include "base/text.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char *folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (slash == NULL)
+        return ps_strdup(".");
+    return slash == path ? ps_strdup("/") : strndup(path, (size_t)(slash - path));
+}
+
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? path : slash + 1;
+}
+
+char *ps_path_target(const char *path, struct ps_error *error)
+{
+    char *current = ps_strdup(path);
+    for (int links = 0; current != NULL && links < 40; links++) {
+        char link[PATH_MAX];
+        ssize_t length = readlink(current, link, sizeof link - 1);
+        if (length < 0)
+            return current; // no link (or nothing there)
+        link[length] = '\0';
+        char *folder = folder_of(current);
+        char *next = folder != NULL ? ps_path_join(folder, link) : NULL;
+        free(folder);
+        free(current);
+        current = next;
+    }
+    if (current == NULL)
+        ps_fail_memory(error, strlen(path), "a path");
+    else
+        ps_fail(error, PS_OUTPUT, "%s: too many symbolic links", path);
+    free(current);
+    return NULL;
+}
+
+// mkdir -p. *made is the topmost folder that did not exist.
+static bool make_folders(const char *folder, char **made, struct ps_error *error)
+{
+    char *path = ps_strdup(folder);
+    if (path == NULL)
+        return ps_fail_memory(error, strlen(folder), "a path");
+    bool fine = true;
+    for (char *p = path + 1; fine; p++) {
+        char stop = *p;
+        if (stop != '/' && stop != '\0')
+            continue;
+        *p = '\0';
+        if (mkdir(path, 0777) == 0) {
+            if (*made == NULL)
+                *made = ps_strdup(path);
+        } else if (errno != EEXIST && errno != EISDIR) {
+            fine = ps_fail_errno(error, PS_OUTPUT, "cannot make the folder %s", path);
+        }
+        *p = stop;
+        if (stop == '\0')
+            break;
+    }
+    free(path);
+    return fine;
+}
+
+static bool is_leftover(const char *entry, const char *name)
+{
+    size_t n = strlen(name), length = strlen(entry);
+    return entry[0] == '.' && length > n + 7 && strncmp(entry + 1, name, n) == 0 &&
+           entry[n + 1] == '.' && strcmp(entry + length - 5, ".part") == 0 &&
+           strspn(entry + n + 2, "0123456789-") == length - n - 7;
+}
+
+static void remove_leftovers(const char *folder, const char *name)
+{
+    DIR *list = opendir(folder);
+    struct dirent *entry;
+    while (list != NULL && (entry = readdir(list)) != NULL) {
+        if (!is_leftover(entry->d_name, name))
+            continue;
+        int file = openat(dirfd(list), entry->d_name, O_RDONLY | O_CLOEXEC);
+        if (file < 0)
+            continue;
+        if (flock(file, LOCK_EX | LOCK_NB) == 0 && unlinkat(dirfd(list), entry->d_name, 0) == 0)
+            ps_log(PS_LOG_NOTE, "removed %s/%s, left by a run that was killed", folder,
+                   entry->d_name);
+        close(file);
+    }
+    if (list != NULL)
+        closedir(list);
+}
+
+static bool create(struct ps_temp_file *file, const char *folder, struct ps_error *error)
+{
+    static atomic_int counter;
+    size_t size = strlen(folder) + strlen(name_of(file->target)) + 48;
+    file->path = malloc(size);
+    if (file->path == NULL)
+        return ps_fail_memory(error, size, "a path");
+    snprintf(file->path, size, "%s/.%s.%ld-%d.part", folder, name_of(file->target),
+             (long)getpid(), atomic_fetch_add(&counter, 1));
+    file->lock = open(file->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file->lock < 0) {
+        int code = errno;
+        free(file->path);
+        file->path = NULL;
+        errno = code;
+        return ps_fail_errno(error, PS_OUTPUT, "cannot write %s: cannot create a file in %s",
+                             file->target, folder);
+    }
+    if (flock(file->lock, LOCK_EX | LOCK_NB) != 0 && errno != ENOLCK && errno != EOPNOTSUPP)
+        return ps_fail_errno(error, PS_OUTPUT, "cannot lock %s", file->path);
+    return true;
+}
+
+bool ps_temp_file_open(struct ps_temp_file *file, const char *path, struct ps_error *error)
+{
+    *file = (struct ps_temp_file){.lock = -1};
+    file->target = ps_path_target(path, error);
+    char *folder = file->target != NULL ? folder_of(file->target) : NULL;
+    bool fine = folder != NULL && make_folders(folder, &file->made_folder, error);
+    if (fine) {
+        remove_leftovers(folder, name_of(file->target));
+        fine = create(file, folder, error);
+    }
+    free(folder);
+    if (!fine)
+        ps_temp_file_close(file);
+    return fine;
+}
+
+bool ps_temp_file_sync(struct ps_temp_file *file, struct ps_error *error)
+{
+    return fsync(file->lock) == 0 || errno == EINVAL ||
+           ps_fail_errno(error, PS_OUTPUT, "cannot write %s to disk", file->target);
+}
+
+static void keep_mode(const struct ps_temp_file *file)
+{
+    struct stat status;
+    if (stat(file->target, &status) == 0)
+        fchmod(file->lock, status.st_mode & 07777);
+}
+
+static void sync_folder(const char *path)
+{
+    char *folder = folder_of(path);
+    int file = folder != NULL ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (file >= 0) {
+        fsync(file); // not all file systems can; the name is there in any case
+        close(file);
+    }
+    free(folder);
+}
+
+bool ps_temp_file_commit(struct ps_temp_file *file, bool overwrite, struct ps_error *error)
+{
+    int result;
+    if (overwrite) {
+        keep_mode(file);
+        result = rename(file->path, file->target);
+    } else {
+        result = renameat2(AT_FDCWD, file->path, AT_FDCWD, file->target, RENAME_NOREPLACE);
+        if (result != 0 && (errno == EINVAL || errno == ENOSYS)) { // file system without it
+            result = link(file->path, file->target);
+            if (result == 0)
+                unlink(file->path);
+        }
+    }
+    if (result != 0 && errno == EEXIST)
+        return ps_fail(error, PS_OUTPUT, "%s appeared while the job ran and was left as it is; add "
+                       "`overwrite: true` to replace it", file->target);
+    if (result != 0)
+        return ps_fail_errno(error, PS_OUTPUT, "cannot give %s its final name", file->target);
+    file->committed = true;
+    sync_folder(file->target);
+    return true;
+}
+
+// Folders made for the file go as far up as we made them, as long as they are empty.
+static void remove_folders(const struct ps_temp_file *file)
+{
+    char *path = folder_of(file->target);
+    size_t top = strlen(file->made_folder);
+    while (path != NULL && strlen(path) >= top && rmdir(path) == 0) {
+        char *slash = strrchr(path, '/');
+        if (slash == NULL || slash == path)
+            break;
+        *slash = '\0';
+    }
+    free(path);
+}
+
+void ps_temp_file_close(struct ps_temp_file *file)
+{
+    if (!file->committed && file->path != NULL)
+        unlink(file->path);
+    if (!file->committed && file->made_folder != NULL && file->target != NULL)
+        remove_folders(file);
+    if (file->lock >= 0)
+        close(file->lock);
+    free(file->target);
+    free(file->path);
+    free(file->made_folder);
+    *file = (struct ps_temp_file){.lock = -1};
+}

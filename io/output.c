@@ -244,9 +244,9 @@ bool ps_output_commit(struct ps_output *output, struct ps_error *error)
 {
     if (output->spec.path == NULL)
         return true;
-    // The sidecar first, and always replacing: it describes the file that follows it.
-    return (!output->has_sidecar || ps_temp_file_commit(&output->sidecar, true, error)) &&
-           ps_temp_file_commit(&output->file, output->spec.overwrite, error);
+    // The sidecar second: were it first, a refused file would have lost the one it had.
+    return ps_temp_file_commit(&output->file, output->spec.overwrite, error) &&
+           (!output->has_sidecar || ps_temp_file_commit(&output->sidecar, true, error));
 }
 
 void ps_output_close(struct ps_output *output)

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// dlopen with a table of names. Nothing is loaded before it is asked for.
+#include "kernels/cuda/library.h"
+
+#include "base/text.h"
+
+#include <dlfcn.h>
+#include <glob.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct row {
+    const char *name;
+    const char *sonames[5];
+    const char *package;
+};
+
+// The major versions of the toolkit this was built with come first; the next older and newer one
+// have the same functions.
+static const struct row rows[PS_LIBRARY_COUNT] = {
+    [PS_LIBCUDA] = {"the CUDA driver", {"libcuda.so.1"}, "it comes with NVIDIA's driver"},
+    [PS_LIBNVRTC] = {"NVRTC",
+                     {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"},
+                     "install NVIDIA's package cuda-nvrtc (or nvidia-cuda-toolkit)"},
+    [PS_LIBCUBLAS] = {"cuBLAS",
+                      {"libcublas.so.13", "libcublas.so.12", "libcublas.so"},
+                      "install NVIDIA's package libcublas (or nvidia-cuda-toolkit)"},
+    [PS_LIBNVML] = {"NVML", {"libnvidia-ml.so.1"}, "it comes with NVIDIA's driver"},
+};
+
+static const char *const folders[] = {
+    "",
+    "/usr/local/cuda/lib64/",
+    "/usr/local/cuda-*/lib64/",
+    "/usr/lib/wsl/lib/",
+    "/usr/local/nvidia/lib64/",
+    "/usr/local/nvidia/lib/",
+    "/opt/cuda/lib64/",
+};
+
+static struct {
+    pthread_mutex_t lock;
+    bool tried[PS_LIBRARY_COUNT];
+    void *handles[PS_LIBRARY_COUNT];
+    char *paths[PS_LIBRARY_COUNT];
+    char reasons[PS_LIBRARY_COUNT][200];
+} state = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void *open_pattern(const char *folder, const char *soname)
+{
+    char pattern[256];
+    glob_t found;
+    void *handle = NULL;
+    snprintf(pattern, sizeof pattern, "%s%s", folder, soname);
+    if (folder[0] == '\0')
+        return dlopen(soname, RTLD_NOW | RTLD_LOCAL);
+    if (glob(pattern, 0, NULL, &found) != 0)
+        return NULL;
+    for (size_t i = found.gl_pathc; handle == NULL && i-- > 0;) // the newest version's folder first
+        handle = dlopen(found.gl_pathv[i], RTLD_NOW | RTLD_LOCAL);
+    globfree(&found);
+    return handle;
+}
+
+static void open_library(enum ps_library library)
+{
+    const struct row *row = &rows[library];
+    struct link_map *map = NULL;
+    void *handle = NULL;
+    for (int i = 0; handle == NULL && i < 5 && row->sonames[i] != NULL; i++)
+        for (size_t f = 0; handle == NULL && f < sizeof folders / sizeof folders[0]; f++)
+            handle = open_pattern(folders[f], row->sonames[i]);
+    if (handle == NULL) {
+        const char *reason = dlerror();
+        snprintf(state.reasons[library], sizeof state.reasons[library], "%s",
+                 reason != NULL ? reason : "no file of that name");
+    } else if (dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map != NULL) {
+        state.paths[library] = ps_strdup(map->l_name);
+    }
+    state.handles[library] = handle;
+    state.tried[library] = true;
+}
+
+void *ps_library_load(enum ps_library library, struct ps_error *error)
+{
+    pthread_mutex_lock(&state.lock);
+    if (!state.tried[library])
+        open_library(library);
+    void *handle = state.handles[library];
+    pthread_mutex_unlock(&state.lock);
+    if (handle == NULL)
+        ps_fail(error, PS_DEVICE, "%s (%s) cannot be loaded: %s; %s", rows[library].name,
+                rows[library].sonames[0], state.reasons[library], rows[library].package);
+    return handle;
+}
+
+const char *ps_library_path(enum ps_library library)
+{
+    return state.paths[library];
+}
+
+void *ps_library_symbol(enum ps_library library, const char *name, struct ps_error *error)
+{
+    void *handle = ps_library_load(library, error);
+    void *symbol = handle != NULL ? dlsym(handle, name) : NULL;
+    if (handle != NULL && symbol == NULL)
+        ps_fail(error, PS_DEVICE, "%s (%s) has no function %s; its version is too old or too new",
+                rows[library].name, state.paths[library] ? state.paths[library] : "?", name);
+    return symbol;
+}

@@ -9,8 +9,12 @@
 
 static void mark_cut(struct ps_error *error, int wanted)
 {
-    if (wanted >= (int)sizeof error->text)
-        memcpy(error->text + sizeof error->text - 4, "...", 4);
+    if (wanted < (int)sizeof error->text)
+        return;
+    size_t end = sizeof error->text - 4;
+    while (end > 0 && ((unsigned char)error->text[end] & 0xc0) == 0x80)
+        end--; // not in the middle of a UTF-8 character
+    memcpy(error->text + end, "...", 4);
 }
 
 static bool fail(struct ps_error *error, enum ps_status status, const char *format, va_list list)

@@ -142,7 +142,7 @@ char *ps_option_expected(const struct ps_option *option, char *out, size_t out_s
 static bool wrong(const struct ps_value *value, const char *text, struct ps_place place,
                   const char *hint, struct ps_problems *problems)
 {
-    char shown[80], expected[256];
+    char shown[80], expected[512];
     ps_problem_add(problems, PS_USAGE, place, "%s: '%s' is not %s%s", value->option->key,
                    ps_escape(text, strlen(text), shown, sizeof shown),
                    ps_option_expected(value->option, expected, sizeof expected), hint);
@@ -331,6 +331,9 @@ bool ps_value_from_scalar(struct ps_value *value, const char *text, bool quoted,
 {
     free_lists(value);
     value->listed = false;
+    value->integer = 0;
+    value->number = 0;
+    value->bytes = 0;
     value->place = place;
     value->given = true;
     if (!set_text(value, text))

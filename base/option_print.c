@@ -69,7 +69,7 @@ void ps_value_print(const struct ps_value *value, struct ps_text *out)
         print_params(value, out);
         return;
     case PS_AXES:
-        if (value->count != -1 && (value->text == NULL || strcmp(value->text, "rows") != 0))
+        if (value->listed)
             print_list(value, out);
         else
             ps_text_add(out, value->text);
@@ -87,6 +87,7 @@ void ps_value_print(const struct ps_value *value, struct ps_text *out)
         return;
     case PS_TEXT:
     case PS_PATH:
+    case PS_NAME:
         print_word(value->text, value->option->kind == PS_TEXT, out);
         return;
     default:

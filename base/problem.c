@@ -87,9 +87,14 @@ static bool find_line(const struct ps_source *source, int line, const char **sta
     return false;
 }
 
-static bool starts_character(char c)
+// One character of the source, shown as "?" where a terminal would make something else of it.
+static void show(const char *bytes, size_t length, struct ps_text *out)
 {
-    return ((unsigned char)c & 0xc0) != 0x80;
+    bool control = length == 1 && ((unsigned char)*bytes < 0x20 || *bytes == 0x7f);
+    if (length == 0 || (control && *bytes != '\t'))
+        ps_text_add(out, "?");
+    else
+        ps_text_append(out, bytes, length);
 }
 
 // The source line around the place, at most WIDTH characters of it, and carets under the fault.
@@ -98,26 +103,27 @@ static void print_excerpt(const char *line, size_t length, struct ps_place place
                           struct ps_text *out)
 {
     int skip = place.column > WIDTH - 30 ? place.column - 40 : 0;
-    ps_text_printf(out, "%6d | %s", place.line, skip > 0 ? "..." : "");
     struct ps_text marks = {0};
+    ps_text_printf(out, "%6d | %s", place.line, skip > 0 ? "..." : "");
     ps_text_add(&marks, skip > 0 ? "       |    " : "       | ");
     int character = 0, carets = 0;
-    for (size_t i = 0; i < length && character < skip + WIDTH; i++) {
-        character += starts_character(line[i]);
-        if (character <= skip)
+    size_t i = 0;
+    while (i < length && character < skip + WIDTH) {
+        size_t n = ps_utf8_length(line + i, length - i);
+        const char *bytes = line + i;
+        i += n > 0 ? n : 1;
+        if (++character <= skip)
             continue;
-        bool printable = (unsigned char)line[i] >= 0x20 && line[i] != 0x7f;
-        ps_text_append(out, line[i] == '\t' || printable ? &line[i] : "?", 1);
-        if (!starts_character(line[i]))
-            continue;
+        show(bytes, n, out);
         if (character < place.column)
-            ps_text_add(&marks, line[i] == '\t' ? "\t" : " ");
+            ps_text_add(&marks, *bytes == '\t' ? "\t" : " ");
         else if (character < place.column + place.length)
             ps_text_add(&marks, carets++ == 0 ? "^" : "~");
     }
     if (carets == 0)
         ps_text_add(&marks, "^");
-    ps_text_printf(out, "\n%s\n", marks.data ? marks.data : "");
+    ps_text_printf(out, "%s\n%s\n", i < length ? "..." : "", marks.data ? marks.data : "");
+    out->failed = out->failed || marks.failed;
     ps_text_free(&marks);
 }
 
@@ -127,7 +133,7 @@ static void print_one(const struct ps_problem *problem, const struct ps_source *
     struct ps_place place = problem->place;
     const struct ps_source *source =
         (size_t)place.source < source_count ? &sources[place.source] : NULL;
-    if (source != NULL && place.line > 0)
+    if (source != NULL && place.line > 0 && place.source == 0) // a --set is one line: no numbers
         ps_text_printf(out, "%s:%d:%d: ", source->name, place.line, place.column);
     else if (source != NULL)
         ps_text_printf(out, "%s: ", source->name);

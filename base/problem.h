@@ -43,7 +43,8 @@ struct ps_source {
     size_t length;
 };
 
-// Sorted by place: "job.yaml:7:22: error: ...", the line, and ^~~~ under the text.
+// Sorted by place: "job.yaml:7:22: error: ...", the line, and ^~~~ under the text. Long lines are
+// cut around the fault; bytes that are no printable UTF-8 show as "?".
 void ps_problems_print(const struct ps_problems *problems, const struct ps_source *sources,
                        size_t source_count, struct ps_text *out);
 // The most serious status among the errors; PS_OK when there are none. PS_USAGE goes first.

@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <locale.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,31 +68,45 @@ void ps_text_free(struct ps_text *text)
     *text = (struct ps_text){0};
 }
 
-// Length of the well-formed UTF-8 sequence at s (RFC 3629), 0 when there is none.
-static size_t utf8_length(const unsigned char *s, size_t left)
+size_t ps_utf8_length(const char *bytes, size_t left)
 {
-    if (s[0] < 0x80)
-        return 1;
-    size_t n = s[0] >= 0xc2 && s[0] <= 0xdf   ? 2
-               : (s[0] & 0xf0) == 0xe0        ? 3
-               : s[0] >= 0xf0 && s[0] <= 0xf4 ? 4
-                                              : 0;
-    if (n == 0 || n > left)
-        return 0;
-    for (size_t i = 1; i < n; i++)
-        if ((s[i] & 0xc0) != 0x80)
+    static const struct {
+        unsigned char low, high, second_low, second_high;
+        size_t length;
+    } forms[] = {
+        // RFC 3629, section 4
+        {0x00, 0x7f, 0, 0, 1},       {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
+        {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
+        {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4}};
+    const unsigned char *s = (const unsigned char *)bytes;
+    for (size_t i = 0; left > 0 && i < sizeof forms / sizeof forms[0]; i++) {
+        if (s[0] < forms[i].low || s[0] > forms[i].high)
+            continue;
+        if (forms[i].length > left)
             return 0;
-    bool overlong = (s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xf0 && s[1] < 0x90);
-    bool beyond = (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf4 && s[1] > 0x8f);
-    // U+FEFF is printable nowhere: shown escaped. So are the C1 controls.
-    bool invisible =
-        (s[0] == 0xef && s[1] == 0xbb && s[2] == 0xbf) || (s[0] == 0xc2 && s[1] < 0xa1);
-    return overlong || beyond || invisible ? 0 : n;
+        if (forms[i].length > 1 && (s[1] < forms[i].second_low || s[1] > forms[i].second_high))
+            return 0;
+        for (size_t k = 2; k < forms[i].length; k++)
+            if ((s[k] & 0xc0) != 0x80)
+                return 0;
+        return forms[i].length;
+    }
+    return 0;
+}
+
+// The byte order mark, C1 controls, and marks that reverse or hide text on a terminal.
+static bool is_invisible(const unsigned char *s, size_t n)
+{
+    return (n == 2 && s[0] == 0xc2 && s[1] < 0xa1) ||
+           (n == 3 && s[0] == 0xef && s[1] == 0xbb && s[2] == 0xbf) ||
+           (n == 3 && s[0] == 0xe2 && s[1] == 0x80 && (s[2] <= 0x8f || s[2] >= 0xa8)) ||
+           (n == 3 && s[0] == 0xe2 && s[1] == 0x81 && s[2] >= 0xa0 && s[2] <= 0xaf);
 }
 
 static size_t escape_one(const unsigned char *s, size_t left, char piece[8], size_t *taken)
 {
-    size_t n = utf8_length(s, left);
+    size_t n = ps_utf8_length((const char *)s, left);
+    n = is_invisible(s, n) ? 0 : n;
     *taken = n > 0 ? n : 1;
     if (n > 1) {
         memcpy(piece, s, n);
@@ -108,24 +123,33 @@ static size_t escape_one(const unsigned char *s, size_t left, char piece[8], siz
     return (size_t)sprintf(piece, "\\x%02X", s[0]);
 }
 
-char *ps_escape(const char *bytes, size_t length, char *out, size_t out_size)
+// The escaped text into out, as far as it goes into room bytes; returns how many it took.
+// *all_out: that was everything.
+static size_t escape_into(const char *bytes, size_t length, char *out, size_t room, bool *all_out)
 {
-    size_t used = 0;
-    for (size_t i = 0; i < length;) {
+    size_t used = 0, i = 0;
+    while (i < length) {
         char piece[8];
         size_t taken;
         size_t n = escape_one((const unsigned char *)bytes + i, length - i, piece, &taken);
-        bool last = i + taken >= length;
-        if (used + n + (last ? 1 : 4) > out_size) {
-            if (used + 4 <= out_size) {
-                memcpy(out + used, "...", 3);
-                used += 3;
-            }
+        if (used + n > room)
             break;
-        }
         memcpy(out + used, piece, n);
         used += n;
         i += taken;
+    }
+    *all_out = i >= length;
+    return used;
+}
+
+char *ps_escape(const char *bytes, size_t length, char *out, size_t out_size)
+{
+    bool all;
+    size_t used = escape_into(bytes, length, out, out_size - 1, &all);
+    if (!all && out_size >= 4) { // once more, with room for the dots
+        used = escape_into(bytes, length, out, out_size - 4, &all);
+        memcpy(out + used, "...", 3);
+        used += 3;
     }
     out[used] = '\0';
     return out;
@@ -140,6 +164,23 @@ static const struct {
     {"MB", 1e6},     {"GB", 1e9},     {"TB", 1e12},
 };
 
+// Whole numbers are exact; a fraction of a unit is cut to whole bytes.
+static bool scale(const char *digits, double factor, uint64_t *bytes_out)
+{
+    int64_t whole, bytes;
+    double value;
+    if (ps_integer_parse(digits, &whole)) {
+        if (__builtin_mul_overflow(whole, (int64_t)factor, &bytes))
+            return false;
+        *bytes_out = (uint64_t)bytes;
+        return true;
+    }
+    if (!ps_number_parse(digits, &value) || factor == 1 || value * factor >= 0x1p63)
+        return false;
+    *bytes_out = (uint64_t)(value * factor);
+    return true;
+}
+
 bool ps_size_parse(const char *text, uint64_t *bytes_out)
 {
     char digits[40];
@@ -148,19 +189,12 @@ bool ps_size_parse(const char *text, uint64_t *bytes_out)
         return false;
     memcpy(digits, text, n);
     digits[n] = '\0';
-    double value;
-    if (!ps_number_parse(digits, &value))
-        return false;
     const char *unit = text + n + strspn(text + n, " ");
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
-        if (strcmp(unit, units[i].name) != 0)
-            continue;
-        double bytes = value * units[i].factor;
-        if (bytes >= 0x1p63 || bytes != floor(bytes))
-            return false;
-        *bytes_out = (uint64_t)bytes;
-        return true;
-    }
+    if (*unit == '\0' && text[n] != '\0')
+        return false; // a blank at the end
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+        if (strcmp(unit, units[i].name) == 0)
+            return scale(digits, units[i].factor, bytes_out);
     return false;
 }
 
@@ -250,16 +284,24 @@ static bool is_number(const char *p)
     return *p == '\0';
 }
 
+static locale_t c_locale;
+
+static void make_locale(void)
+{
+    c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+}
+
 bool ps_number_parse(const char *text, double *value_out)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     if (special_number(text, value_out))
         return true;
-    if (!is_number(text))
+    if (!is_number(text) || pthread_once(&once, make_locale) != 0 || c_locale == (locale_t)0)
         return false;
-    static locale_t c_locale; // made once; a second one made by a race is merely kept
-    if (c_locale == (locale_t)0)
-        c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    *value_out = strtod_l(text, NULL, c_locale);
+    double value = strtod_l(text, NULL, c_locale);
+    if (isinf(value))
+        return false;
+    *value_out = value;
     return true;
 }
 
@@ -310,14 +352,22 @@ static int distance(const char *a, const char *b)
     return d[la][lb];
 }
 
+// One edit in words of up to 4 letters, two up to 7, then three: more would suggest strangers.
+static int edits_allowed(size_t a, size_t b)
+{
+    size_t longer = a > b ? a : b;
+    return longer <= 4 ? 1 : longer <= 7 ? 2 : 3;
+}
+
 const char *ps_nearest(const char *word, const char *const *candidates, size_t count)
 {
-    size_t length = strlen(word);
-    int best = length <= 2 ? 2 : length <= 5 ? 3 : 4; // one more than what is still near
     const char *near = NULL;
+    int best = 4;
     for (size_t i = 0; i < count; i++) {
+        size_t length = strlen(candidates[i]), own = strlen(word);
         int edits = distance(word, candidates[i]);
-        if (edits < best && (size_t)edits < length + (edits == 0)) {
+        bool something_left = edits == 0 || (size_t)edits < (own > length ? own : length);
+        if (edits < best && edits <= edits_allowed(own, length) && something_left) {
             best = edits;
             near = candidates[i];
         }

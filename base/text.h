@@ -26,14 +26,19 @@ void ps_text_free(struct ps_text *text);
 // "..." when longer than out_size - 1. Returns out. For names and file content in messages.
 char *ps_escape(const char *bytes, size_t length, char *out, size_t out_size);
 
+// Length of the well-formed UTF-8 character (RFC 3629) at bytes, 0 when there is none.
+size_t ps_utf8_length(const char *bytes, size_t left);
+
 // "64 MiB", "64MiB", "1.5 GB", "4096" (bytes). KiB/MiB/GiB/TiB and KB/MB/GB/TB; units are
-// required to be spelled exactly, digits may have a fraction. False on anything else.
+// required to be spelled exactly. Whole numbers are exact, a fraction of a unit (not of a byte)
+// is cut to whole bytes. False on anything else.
 bool ps_size_parse(const char *text, uint64_t *bytes_out);
 // "64 MiB", "1.5 GiB", "12 bytes" for people. Returns out (at least 32 bytes).
 char *ps_size_text(uint64_t bytes, char *out, size_t out_size);
 
 // Strict whole-string numbers, no surrounding blanks, '.' as decimal point, any locale.
-// YAML 1.2 core forms: +-digits, fractions, exponents, .inf, .nan. "010" is refused.
+// YAML 1.2 core forms: +-digits, fractions, exponents, .inf, .nan. "010" is refused, and so is
+// what a double cannot hold (1e999). *value_out changes on success only.
 bool ps_integer_parse(const char *text, int64_t *value_out);
 bool ps_number_parse(const char *text, double *value_out);
 

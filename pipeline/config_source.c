@@ -81,39 +81,13 @@ char *ps_source_read(const char *path, size_t *length_out, struct ps_problems *p
     return text;
 }
 
-// Length of the well-formed UTF-8 sequence at s, 0 when there is none.
-static size_t utf8_length(const unsigned char *s, size_t left)
-{
-    static const struct {
-        unsigned char low, high, second_low, second_high;
-        size_t length;
-    } forms[] = {
-        // RFC 3629, section 4
-        {0x00, 0x7f, 0, 0, 1},       {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
-        {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
-        {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4}};
-    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
-        if (s[0] < forms[i].low || s[0] > forms[i].high)
-            continue;
-        if (forms[i].length > left)
-            return 0;
-        if (forms[i].length > 1 && (s[1] < forms[i].second_low || s[1] > forms[i].second_high))
-            return 0;
-        for (size_t k = 2; k < forms[i].length; k++)
-            if ((s[k] & 0xc0) != 0x80)
-                return 0;
-        return forms[i].length;
-    }
-    return 0;
-}
-
 bool ps_source_check(const struct ps_source *source, int source_index, struct ps_problems *problems)
 {
     const unsigned char *s = (const unsigned char *)source->text;
     size_t bom = source->length >= 3 && memcmp(s, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
     struct ps_place place = {source_index, 1, 1, 1};
     for (size_t i = bom; i < source->length;) {
-        size_t n = utf8_length(s + i, source->length - i);
+        size_t n = ps_utf8_length(source->text + i, source->length - i);
         bool control = n == 1 && ((s[i] < 0x20 && strchr("\t\r\n", s[i]) == NULL) || s[i] == 0x7f);
         control = control || s[i] == '\0';
         if (n == 0 || control) {

@@ -67,11 +67,8 @@ enum ps_status app_print_text(struct ps_text *text);
 // Flushes; false after reporting when something did not arrive (full disk, closed).
 bool app_stdout_close(void);
 
-enum app_volume { APP_QUIET, APP_NORMAL, APP_VERBOSE };
-// Warnings always, notes from APP_NORMAL, details from APP_VERBOSE: to stderr.
-void app_log_to_stderr(enum app_volume volume);
-// Of the flags --quiet and --verbose.
-enum app_volume app_volume(const struct app_args *args);
+// Warnings always, notes and details (run.verbose makes them) unless quiet: to stderr.
+void app_log_to_stderr(bool quiet);
 
 // ---- Texts made from the tables (app/help.c, app/manual.c, app/reference.c) ----
 void app_help_text(struct ps_text *out); // penstock --help

@@ -63,8 +63,8 @@ enum ps_status app_bench(const struct app_args *args)
     bool cpu_only = app_args_has(args, "--cpu"), keep = app_args_has(args, "--keep");
     const char *bytes = app_args_value(args, "--bytes"), *parent = app_args_value(args, "--dir");
     char folder[4096], missing_text[512];
-    stream.verbose = app_volume(args) == APP_VERBOSE;
-    app_log_to_stderr(stream.verbose ? APP_VERBOSE : APP_QUIET);
+    stream.verbose = app_args_has(args, "--verbose");
+    app_log_to_stderr(!stream.verbose);
     if (bytes != NULL && (!ps_size_parse(bytes, &stream.bytes) || stream.bytes < 1 << 20))
         return app_usage("--bytes %s: expected a size of at least 1 MiB, as in 8GB", bytes);
     if (parent == NULL && ((parent = getenv("TMPDIR")) == NULL || parent[0] == '\0'))

@@ -24,7 +24,8 @@ static enum ps_status open_job(const struct bench_stream *stream, const char *na
         ps_fail_errno(&error, PS_OUTPUT, "cannot write %s", path);
         return app_fail(&error);
     }
-    return app_job_open_with(path, NULL, 0, job_out);
+    const char *verbose = "run.verbose=true";
+    return app_job_open_with(path, &verbose, stream->verbose ? 1 : 0, job_out);
 }
 
 static enum ps_status run_job(struct ps_job *job)

@@ -17,14 +17,14 @@ static const struct app_flag run_flags[] = {
      "Run on both backends, and show time, speed-up and difference of every stage"},
     {"--log", "FILE", false, "Write the timing log there (the key run.log)"},
     {"--quiet", NULL, false, "Print warnings and errors only"},
-    {"--verbose", NULL, false, "Print details as well: ways of reading, compiled kernels"},
+    {"--verbose", NULL, false,
+     "Print the plan first, as `penstock plan` does (the key run.verbose)"},
     {0},
 };
 
 static const struct app_flag plan_flags[] = {
     {"--set", "KEY=VALUE", true, "Override one key of the config, as `penstock run` does"},
     {"--backend", "NAME", false, "Plan for auto, cpu or cuda (the key run.backend)"},
-    {"--verbose", NULL, false, "Print details as well"},
     {0},
 };
 
@@ -49,7 +49,7 @@ static const struct app_flag bench_flags[] = {
     {"--bytes", "SIZE", false, "Size of the streamed file (default 8 GB)"},
     {"--dir", "FOLDER", false, "Where the file is made (default: $TMPDIR or /tmp)"},
     {"--keep", NULL, false, "Leave the file there, for comparison with other programs"},
-    {"--verbose", NULL, false, "Print details as well"},
+    {"--verbose", NULL, false, "Print the plan of every job"},
     {0},
 };
 

@@ -104,6 +104,8 @@ static bool collect(const struct app_args *args, struct sets *sets, struct ps_er
             sets->list[sets->count++] = given->value;
         } else if (strcmp(given->flag->name, "--compare") == 0) {
             sets->list[sets->count++] = "run.compare=true";
+        } else if (strcmp(given->flag->name, "--verbose") == 0) {
+            sets->list[sets->count++] = "run.verbose=true";
         } else if (strcmp(given->flag->name, "--backend") == 0) {
             ps_text_printf(&sets->backend, "run.backend=%s", given->value);
             sets->list[sets->count++] = sets->backend.data;

@@ -76,22 +76,14 @@ bool app_stdout_close(void)
 
 static void log_to_stderr(void *context, enum ps_log_level level, const char *text)
 {
-    static const char *const kinds[] = {"warning: ", "", ""};
-    const enum app_volume *volume = context;
-    if ((int)level <= (int)*volume)
-        fprintf(stderr, "penstock: %s%s\n", kinds[level], text);
+    const bool *quiet = context;
+    if (level == PS_LOG_WARNING || !*quiet)
+        fprintf(stderr, "penstock: %s%s\n", level == PS_LOG_WARNING ? "warning: " : "", text);
 }
 
-void app_log_to_stderr(enum app_volume volume)
+void app_log_to_stderr(bool quiet)
 {
-    static enum app_volume chosen;
-    chosen = volume;
+    static bool chosen;
+    chosen = quiet;
     ps_log_set(log_to_stderr, &chosen);
-}
-
-enum app_volume app_volume(const struct app_args *args)
-{
-    if (app_args_has(args, "--verbose"))
-        return APP_VERBOSE;
-    return app_args_has(args, "--quiet") ? APP_QUIET : APP_NORMAL;
 }

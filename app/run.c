@@ -13,7 +13,7 @@ static enum ps_status stream(const struct app_args *args, struct ps_job *job)
     struct ps_text summary = {0};
     enum ps_status status = PS_OK;
     ps_job_summary_text(job, &summary);
-    if (app_volume(args) == APP_QUIET)
+    if (app_args_has(args, "--quiet"))
         ps_text_free(&summary);
     else
         status = app_print_text(&summary);
@@ -30,7 +30,7 @@ enum ps_status app_run(const struct app_args *args)
 {
     if (app_args_has(args, "--quiet") && app_args_has(args, "--verbose"))
         return app_usage("--quiet and --verbose contradict each other");
-    app_log_to_stderr(app_volume(args));
+    app_log_to_stderr(app_args_has(args, "--quiet"));
     struct ps_job *job;
     enum ps_status status = app_job_open(args, &job);
     if (status == PS_OK)
@@ -41,7 +41,7 @@ enum ps_status app_run(const struct app_args *args)
 
 enum ps_status app_plan(const struct app_args *args)
 {
-    app_log_to_stderr(app_volume(args));
+    app_log_to_stderr(false);
     struct ps_job *job;
     enum ps_status status = app_job_open(args, &job);
     if (status == PS_OK) {

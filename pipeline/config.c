@@ -91,7 +91,7 @@ const struct ps_option ps_run_options[] = {
      .kind = PS_TRUTH,
      .fallback = "false",
      .help = "run on both backends and compare times and results"},
-    {.key = "verbose", .kind = PS_TRUTH, .fallback = "false", .help = "say more on the way"},
+    {.key = "verbose", .kind = PS_TRUTH, .fallback = "false", .help = "log the plan, as `penstock plan` shows it, before streaming"},
     {.key = NULL},
 };
 

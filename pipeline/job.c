@@ -2,6 +2,7 @@
 // The public face: load, plan, run, summary. Holds the pieces together, decides nothing.
 #include "pipeline/penstock.h"
 
+#include "base/log.h"
 #include "pipeline/runner.h"
 
 #include <stdlib.h>
@@ -120,8 +121,24 @@ bool ps_job_plan_text(struct ps_job *job, struct ps_text *out, struct ps_error *
     return !out->failed || ps_fail_memory(error, out->length, "the plan's text");
 }
 
+// run.verbose: the plan, line by line, to the log.
+static bool log_plan(struct ps_job *job, struct ps_error *error)
+{
+    struct ps_text text = {0};
+    bool fine = ps_job_plan_text(job, &text, error);
+    for (char *line = text.data; fine && line != NULL && *line != '\0';) {
+        size_t length = strcspn(line, "\n");
+        ps_log(PS_LOG_DETAIL, "%.*s", (int)length, line);
+        line += length + (line[length] == '\n');
+    }
+    ps_text_free(&text);
+    return fine;
+}
+
 static bool run(struct ps_job *job, const volatile int *stop, struct ps_error *error)
 {
+    if (ps_values_get(&job->config->run, "verbose")->truth && !log_plan(job, error))
+        return false;
     for (int i = 0; i < job->executor_count; i++)
         if (!ps_executor_compile(&job->executors[i], error) ||
             !ps_executor_alloc(&job->executors[i], error))

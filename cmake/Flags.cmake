@@ -2,7 +2,7 @@
 add_library(ps_flags INTERFACE)
 set(warnings -Wall -Wextra -Wvla -Wundef) # C++ calls every function named like its struct shadowed
 set(c_warnings ${warnings} -Wshadow -Wstrict-prototypes -Wmissing-prototypes)
-set(cuda_warnings "SHELL:-Xcompiler=-Wall,-Wextra,-Wundef")
+set(cuda_warnings "SHELL:-Xcompiler=-Wall,-Wextra")
 if(PS_WERROR)
   list(APPEND c_warnings -Werror)
   list(APPEND warnings -Werror)

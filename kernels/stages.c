@@ -7,6 +7,7 @@
 
 const struct ps_stage_type *const ps_stage_types[] = {
     &ps_stage_map,
+    &ps_stage_matmul,
     NULL,
 };
 

@@ -6,5 +6,6 @@
 #include "kernels/stage.h"
 
 extern const struct ps_stage_type ps_stage_map;
+extern const struct ps_stage_type ps_stage_matmul;
 
 #endif

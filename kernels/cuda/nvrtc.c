@@ -263,7 +263,7 @@ bool ps_cuda_shape_static(struct ps_device *device, const void *kernel, const ch
     if (!ps_cuda_use(device, error) ||
         !ps_cuda_check(cudaFuncGetAttributes(&attributes, kernel), name, error))
         return false;
-    if (threads == 0 || threads > attributes.maxThreadsPerBlock)
+    if (threads == 0)
         threads = attributes.maxThreadsPerBlock < 256 ? attributes.maxThreadsPerBlock : 256;
     info->threads = threads;
     if (!ps_cuda_check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads,

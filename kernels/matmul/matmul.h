@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The matmul stage inside. out[r, n] = activation(sum over k of in[r, k] * with[k, n] + bias[n]),
+// where r runs over the rows and over all axes of `in` but the last.
+//
+// Bits do not depend on the block size: the library is always called with the same number of rows
+// (the last call is padded), and the tiled engine adds in ascending k with fused multiply-adds on
+// both backends, so that there cpu and cuda agree bit for bit.
+#ifndef PS_KERNELS_MATMUL_MATMUL_H
+#define PS_KERNELS_MATMUL_MATMUL_H
+
+#include "kernels/stage.h"
+
+enum ps_matmul_engine { PS_MATMUL_LIBRARY, PS_MATMUL_TILED };
+
+struct ps_matmul_shape { // kept in stage->detail
+    enum ps_matmul_engine engine;
+    enum ps_dtype dtype;      // that is computed in and stored: f32 or f64
+    enum ps_dtype in_dtype, with_dtype, bias_dtype;
+    int64_t row_products;     // inner products per row and output column: product of dims[1..-1)
+    int64_t k, n;
+    bool transpose;           // `with` is [n, k]
+    int in, with, bias;       // positions in stage->inputs; bias -1: none
+    bool relu;
+};
+
+struct ps_program {
+    struct ps_matmul_shape shape;
+    int in, with, bias; // positions in step->inputs
+    struct ps_device *device;
+    void *cuda; // kernels/matmul/matmul_cuda.c's own
+};
+
+// Rows of every call of the library: from the shape alone. cpu: what keeps a panel in the
+// second-level cache; cuda: enough tiles for all multiprocessors.
+int64_t ps_matmul_tile_rows(const struct ps_matmul_shape *shape, enum ps_backend_id backend);
+
+size_t ps_matmul_cpu_scratch(const struct ps_matmul_shape *shape);
+bool ps_matmul_cpu_run(const struct ps_program *program, const struct ps_launch *launch,
+                       struct ps_error *error);
+
+// The tiled engine on the cpu, for rows [0, rows): ascending k, one fma each. `with` is [k, n].
+struct ps_tiled_table {
+    void (*f32)(int64_t rows, int64_t n, int64_t k, const float *in, const float *with, float *out);
+    void (*f64)(int64_t rows, int64_t n, int64_t k, const double *in, const double *with,
+                double *out);
+};
+extern const struct ps_tiled_table ps_tiled_baseline, ps_tiled_v3, ps_tiled_v4;
+
+size_t ps_matmul_cuda_scratch(const struct ps_matmul_shape *shape, int64_t rows);
+bool ps_matmul_cuda_compile(struct ps_program *program, struct ps_error *error);
+void ps_matmul_cuda_release(struct ps_program *program);
+bool ps_matmul_cuda_run(const struct ps_program *program, const struct ps_launch *launch,
+                        struct ps_error *error);
+int ps_matmul_cuda_kernels(const struct ps_program *program, struct ps_kernel_info *infos, int max);
+
+#endif

@@ -19,3 +19,10 @@ add_custom_command(OUTPUT ${scalar_text} DEPENDS ${scalar_header} ${CMAKE_SOURCE
   COMMAND ${CMAKE_COMMAND} -DINPUT=${scalar_header} -DOUTPUT=${scalar_text} -DNAME=ps_map_scalar_text
           -P ${CMAKE_SOURCE_DIR}/cmake/EmbedText.cmake)
 target_sources(ps_kernels PRIVATE ${scalar_text})
+
+# doctor tells which GPUs this binary holds machine code for.
+if(PS_HAVE_CUDA)
+  string(REPLACE ";" " " architectures "${CMAKE_CUDA_ARCHITECTURES}")
+  set_source_files_properties(${CMAKE_SOURCE_DIR}/kernels/cuda/device_info_cuda.c PROPERTIES
+    COMPILE_DEFINITIONS "PS_CUDA_ARCHITECTURES=\"${architectures}\"")
+endif()

@@ -10,8 +10,11 @@
 static void add(struct ps_problems *problems, bool is_warning, enum ps_status status,
                 struct ps_place place, const char *format, va_list arguments)
 {
-    // Counted even when there is no memory to keep it: an error must never pass unnoticed.
+    // Counted even when it is not kept: an error must never pass unnoticed.
     problems->error_count += !is_warning;
+    problems->left_out++;
+    if (problems->count >= PS_PROBLEMS_MAX)
+        return;
     struct ps_problem *list = realloc(problems->list, (problems->count + 1) * sizeof *list);
     if (list == NULL)
         return;
@@ -20,6 +23,7 @@ static void add(struct ps_problems *problems, bool is_warning, enum ps_status st
     if (vasprintf(&text, format, arguments) < 0)
         return;
     list[problems->count++] = (struct ps_problem){is_warning, status, place, text};
+    problems->left_out--;
 }
 
 void ps_problem_add(struct ps_problems *problems, enum ps_status status, struct ps_place place,
@@ -158,7 +162,7 @@ void ps_problems_print(const struct ps_problems *problems, const struct ps_sourc
     qsort(sorted, problems->count, sizeof *sorted, by_place);
     for (size_t i = 0; i < problems->count; i++)
         print_one(sorted[i], sources, source_count, out);
-    if (problems->error_count > problems->count)
-        ps_text_add(out, "error: out of memory while collecting errors\n");
+    if (problems->left_out > 0)
+        ps_text_printf(out, "and %zu more\n", problems->left_out);
     free(sorted);
 }

@@ -27,8 +27,11 @@ struct ps_problem {
 struct ps_problems {
     struct ps_problem *list;
     size_t count;
-    size_t error_count;
+    size_t error_count; // all errors, also those left out
+    size_t left_out;    // beyond PS_PROBLEMS_MAX, or for want of memory
 };
+
+#define PS_PROBLEMS_MAX 1000
 
 void ps_problem_add(struct ps_problems *problems, enum ps_status status, struct ps_place place,
                     const char *format, ...) __attribute__((format(printf, 4, 5)));

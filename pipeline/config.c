@@ -164,6 +164,12 @@ static void read_sections(struct ps_config *config, const struct ps_node *root,
         check_present(root, "outputs", "nothing to write", problems);
 }
 
+static void report_empty(struct ps_problems *problems)
+{
+    ps_problem_add(problems, PS_USAGE, (struct ps_place){0},
+                   "the config is empty: it needs version, inputs and outputs");
+}
+
 // True when the text holds nothing but comments and blanks.
 static bool is_blank(const struct ps_source *source)
 {
@@ -188,12 +194,14 @@ static void read_tree(struct ps_config *config, struct ps_tree *tree, struct ps_
     if (!ps_source_check(file, 0, problems))
         return;
     if (is_blank(file)) {
-        ps_problem_add(problems, PS_USAGE, (struct ps_place){0},
-                       "the config is empty: it needs version, inputs and outputs");
+        report_empty(problems);
         return;
     }
+    size_t errors = problems->error_count;
     struct ps_node *root = ps_yaml_read(tree, file, 0, 0, problems);
-    if (root == NULL)
+    if ((root == NULL && problems->error_count == errors) || (root != NULL && root->is_null))
+        report_empty(problems);
+    if (root == NULL || root->is_null)
         return;
     if (root->kind != PS_NODE_MAP) {
         ps_problem_add(problems, PS_USAGE, root->place,

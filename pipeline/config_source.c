@@ -31,7 +31,7 @@ static char *read_all(int file, const char *path, size_t *length_out, struct ps_
         length += (size_t)got;
         if (length > PS_CONFIG_BYTES_MAX) {
             ps_problem_add(problems, PS_USAGE, whole_file,
-                           "%s is bigger than 16 MiB, the limit for a config: is it a data file?",
+                           "%s is bigger than 4 MiB, the limit for a config: is it a data file?",
                            path);
             free(text);
             return NULL;
@@ -86,6 +86,7 @@ bool ps_source_check(const struct ps_source *source, int source_index, struct ps
     const unsigned char *s = (const unsigned char *)source->text;
     size_t bom = source->length >= 3 && memcmp(s, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
     struct ps_place place = {source_index, 1, 1, 1};
+    int open = 0;
     for (size_t i = bom; i < source->length;) {
         size_t n = ps_utf8_length(source->text + i, source->length - i);
         bool control = n == 1 && ((s[i] < 0x20 && strchr("\t\r\n", s[i]) == NULL) || s[i] == 0x7f);
@@ -95,6 +96,13 @@ bool ps_source_check(const struct ps_source *source, int source_index, struct ps
                            n == 0 ? "invalid UTF-8 (byte 0x%02X): save the config as UTF-8"
                                   : "control character 0x%02X: a config is plain text",
                            s[i]);
+            return false;
+        }
+        open += (s[i] == '[' || s[i] == '{') - (open > 0 && (s[i] == ']' || s[i] == '}'));
+        if (open > PS_CONFIG_BRACKETS_MAX) {
+            ps_problem_add(problems, PS_USAGE, place,
+                           "brackets nested more than %d deep: no config needs that",
+                           PS_CONFIG_BRACKETS_MAX);
             return false;
         }
         place.column++;

@@ -208,7 +208,8 @@ char *ps_size_text(uint64_t bytes, char *out, size_t out_size)
         unit++;
     }
     bool whole = value == floor(value);
-    snprintf(out, out_size, whole ? "%.0f %s" : "%.1f %s", value, names[unit]);
+    snprintf(out, out_size, whole ? "%.0f %s" : "%.1f %s", value,
+             bytes == 1 ? "byte" : names[unit]);
     return out;
 }
 

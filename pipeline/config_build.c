@@ -47,7 +47,8 @@ static bool place_node(struct ps_build *build, struct ps_node *node)
         return true;
     }
     if (key->is_null) {
-        fault(build, key->place, "a key is missing before the colon");
+        fault(build, key->place.line > 0 ? key->place : node->place,
+              "a key is missing before the colon (null is no key)");
         return true;
     }
     if (node->is_null && node->place.line == 0)
@@ -89,7 +90,7 @@ bool ps_build_scalar(struct ps_build *build, struct ps_build_text text, bool quo
     node->quoted = quoted;
     node->is_null = !quoted && is_null_text(copy);
     if (strlen(copy) != text.length)
-        fault(build, place, "the text contains a NUL character (\\0)");
+        return fault(build, place, "the text contains a NUL character (\\0)");
     return add_anchor(build, anchor, node, false, &index) && place_node(build, node);
 }
 

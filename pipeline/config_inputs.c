@@ -20,6 +20,14 @@ static size_t format_names(bool for_writing, const char **names)
     return count;
 }
 
+// The format called null is meant by `format: null`, which YAML takes for nothing at all.
+static void null_is_a_format(const struct ps_node *map)
+{
+    struct ps_node *format = ps_node_get(map, "format");
+    if (format != NULL && format->is_null && strcmp(format->text, "null") == 0)
+        format->is_null = false;
+}
+
 // The format that the key `format` names. NULL after reporting.
 static const struct ps_format *named_format(const struct ps_node *node, bool for_writing,
                                             struct ps_problems *problems)
@@ -50,7 +58,7 @@ static char *path_of(const struct ps_config *config, const struct ps_node *map)
     if (path == NULL || path->kind != PS_NODE_SCALAR || path->is_null || path->text[0] == '\0' ||
         path->text[0] == '~' || strchr(path->text, '$') != NULL)
         return NULL;
-    return ps_path_join(config->folder, path->text);
+    return ps_config_resolve(config->folder, path->text);
 }
 
 static void cannot_tell(const struct ps_node *map, bool for_writing, struct ps_problems *problems)
@@ -214,6 +222,7 @@ static void read_input(struct ps_config *config, struct ps_config_input *input,
     snprintf(what, sizeof what, "input '%.80s'", key->text);
     if (!ps_node_is_map(map, what, problems))
         return;
+    null_is_a_format(map);
     input->format = guess_input(config, key->text, map, problems);
     if (!defaults(&input->options, input->format ? input->format->read_options : none, problems))
         return;
@@ -237,6 +246,7 @@ static void read_output(struct ps_config *config, struct ps_config_output *outpu
     snprintf(what, sizeof what, "output '%.80s'", key->text);
     if (!ps_node_is_map(map, what, problems))
         return;
+    null_is_a_format(map);
     output->format = guess_output(config, key->text, map, problems);
     const struct ps_option *own = output->format ? output->format->write_options : NULL;
     if (!defaults(&output->options, own ? own : none, problems))

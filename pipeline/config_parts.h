@@ -50,6 +50,8 @@ void ps_config_check_outputs(struct ps_config *config, struct ps_problems *probl
 // [A-Za-z_][A-Za-z0-9_]*; reports otherwise.
 bool ps_config_check_name(const char *name, const char *what, struct ps_place place,
                           struct ps_problems *problems);
+// The path from the config's folder on, without leading "./". NULL when out of memory.
+char *ps_config_resolve(const char *folder, const char *path);
 void ps_config_no_memory(struct ps_problems *problems);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static bool starts_name(char c)
 {
@@ -15,14 +16,15 @@ static bool starts_name(char c)
 bool ps_config_check_name(const char *name, const char *what, struct ps_place place,
                           struct ps_problems *problems)
 {
-    bool fine = starts_name(name[0]);
+    bool fine = starts_name(name[0]) && strcasecmp(name, "null") != 0;
     for (const char *p = name; fine && *p != '\0'; p++)
         fine = starts_name(*p) || (*p >= '0' && *p <= '9');
     char shown[80];
     if (fine)
         return true;
     ps_problem_add(problems, PS_USAGE, place,
-                   "'%s' cannot be the name of %s: letters, digits and _ only, no digit first",
+                   "'%s' cannot be the name of %s: letters, digits and _ only, no digit first, "
+                   "and not null",
                    ps_escape(name, strlen(name), shown, sizeof shown), what);
     return false;
 }
@@ -164,8 +166,10 @@ static size_t arrays_of(const struct ps_config *config, struct named *list)
     size_t count = 0;
     for (int i = 0; i < config->input_count; i++)
         list[count++] = (struct named){"input", config->inputs[i].name, config->inputs[i].place};
-    for (int i = 0; i < config->stage_count; i++)
-        list[count++] = (struct named){"stage", config->stages[i].name, config->stages[i].place};
+    for (int i = 0; i < config->stage_count; i++) // not those that stand under their number
+        if (config->stages[i].name != NULL && starts_name(config->stages[i].name[0]))
+            list[count++] =
+                (struct named){"stage", config->stages[i].name, config->stages[i].place};
     return count;
 }
 

@@ -123,6 +123,13 @@ static void read_list(struct ps_value *value, const struct ps_node *node,
     }
 }
 
+char *ps_config_resolve(const char *folder, const char *path)
+{
+    while (path[0] == '.' && path[1] == '/')
+        path += 2 + strspn(path + 2, "/");
+    return ps_path_join(folder, path[0] == '\0' ? "." : path);
+}
+
 // The text becomes an absolute path. Nothing is expanded: what a shell would make of ~ and $
 // depends on who runs it, and a folder called '$HOME' is never what was meant.
 static void resolve_path(struct ps_value *value, const char *folder, struct ps_problems *problems)
@@ -136,9 +143,7 @@ static void resolve_path(struct ps_value *value, const char *folder, struct ps_p
                        text[0] == '~' ? "~" : "$");
         return;
     }
-    while (text[0] == '.' && text[1] == '/')
-        text += 2 + strspn(text + 2, "/");
-    char *resolved = ps_path_join(folder, text[0] == '\0' ? "." : text);
+    char *resolved = ps_config_resolve(folder, text);
     if (resolved == NULL) {
         ps_config_no_memory(problems);
         return;

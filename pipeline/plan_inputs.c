@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opening a plan's inputs. Reads headers, and counts the rows of whole inputs that have none.
+#include "pipeline/plan_parts.h"
+
+#include <stdlib.h>
+
+static void check_stream(struct ps_port *port, const struct ps_config_input *input,
+                         struct ps_problems *problems)
+{
+    if (port->streamed && port->array.rank == 0) {
+        ps_problem_add(problems, PS_INPUT, input->place,
+                       "input '%s' is a single number, which has no rows to stream: add "
+                       "`load: whole`", input->name);
+        port->failed = true;
+    }
+    if (port->array.rank > 4) {
+        ps_problem_add(problems, PS_INPUT, input->place,
+                       "input '%s' has %d axes; at most 4 are supported", input->name,
+                       port->array.rank);
+        port->failed = true;
+    }
+}
+
+static void open_input(struct ps_plan *plan, int i, struct ps_problems *problems)
+{
+    const struct ps_config_input *input = &plan->config->inputs[i];
+    struct ps_port *port = &plan->ports[i];
+    struct ps_reader *reader = &plan->readers[i];
+    struct ps_error error = {0};
+    const struct ps_value *path = ps_values_get(&input->common, "path");
+    port->name = input->name;
+    port->streamed = ps_values_get(&input->common, "load")->choice == 0;
+    port->failed = true;
+    if (input->format == NULL)
+        return; // already reported
+    *reader = (struct ps_reader){.format = input->format, .name = input->name,
+                                 .path = path->text, .options = &input->options};
+    if (!ps_reader_open(reader, &error)) {
+        struct ps_place place = path->place.line > 0 ? path->place : input->place;
+        ps_problem_add(problems, error.status, place, "input '%s': %s", input->name, error.text);
+        reader->format = NULL;
+        return;
+    }
+    port->failed = false;
+    port->array = reader->array; // columns borrowed from the reader
+    check_stream(port, input, problems);
+}
+
+void ps_plan_open_inputs(struct ps_plan *plan, struct ps_problems *problems)
+{
+    int known = -1, paths = 0;
+    for (int i = 0; i < plan->input_count; i++) {
+        struct ps_port *port = &plan->ports[i];
+        open_input(plan, i, problems);
+        if (plan->readers[i].path != NULL)
+            plan->input_paths[paths++] = plan->readers[i].path;
+        if (port->failed || !port->streamed || port->array.dims[0] == PS_ROWS_UNKNOWN)
+            continue;
+        if (known >= 0 && plan->ports[known].array.dims[0] != port->array.dims[0])
+            ps_problem_add(problems, PS_INPUT, plan->config->inputs[i].place,
+                           "streamed inputs are read row by row together, but '%s' has %lld rows "
+                           "and '%s' has %lld; use `load: whole` for one that every row needs",
+                           plan->ports[known].name, (long long)plan->ports[known].array.dims[0],
+                           port->name, (long long)port->array.dims[0]);
+        known = i;
+    }
+    plan->rows = 0;
+    for (int i = 0; i < plan->input_count; i++)
+        if (!plan->ports[i].failed && plan->ports[i].streamed)
+            plan->rows = PS_ROWS_UNKNOWN;
+    if (known >= 0)
+        plan->rows = plan->ports[known].array.dims[0];
+}

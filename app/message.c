@@ -11,9 +11,21 @@
 
 static int stdout_errno; // of the first write that failed
 
+// A message may hold a file's name; what would steer the terminal is shown as \xNN.
+static void complain_about(const char *kind, const char *text)
+{
+    fprintf(stderr, "penstock: %s", kind);
+    for (; *text != '\0'; text++)
+        if (((unsigned char)*text < 32 && *text != '\n') || *text == 127)
+            fprintf(stderr, "\\x%02x", (unsigned)(unsigned char)*text);
+        else
+            fputc(*text, stderr);
+    fputc('\n', stderr);
+}
+
 enum ps_status app_fail(const struct ps_error *error)
 {
-    fprintf(stderr, "penstock: error: %s\n", error->text);
+    complain_about("error: ", error->text);
     return error->status == PS_OK ? PS_BUG : error->status;
 }
 
@@ -78,7 +90,7 @@ static void log_to_stderr(void *context, enum ps_log_level level, const char *te
 {
     const bool *quiet = context;
     if (level == PS_LOG_WARNING || !*quiet)
-        fprintf(stderr, "penstock: %s%s\n", level == PS_LOG_WARNING ? "warning: " : "", text);
+        complain_about(level == PS_LOG_WARNING ? "warning: " : "", text);
 }
 
 void app_log_to_stderr(bool quiet)

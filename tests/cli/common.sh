@@ -9,6 +9,7 @@ cd "$WORK" || exit 1
 CODE=
 
 fail() {
+    cd "$WORK" || exit 1
     printf 'FAILED: %s\n' "$*"
     [ -f "$WORK/stdout" ] && sed 's/^/  stdout: /' "$WORK/stdout" | head -40
     [ -f "$WORK/stderr" ] && sed 's/^/  stderr: /' "$WORK/stderr" | head -40
@@ -50,10 +51,13 @@ same() {
     [ "$(cat "$1"; echo .)" = "$2." ] || fail "$1 holds: $(head -c 500 "$1")"
 }
 
-# only NAME...: nothing else is in the current folder (no leftovers), but for the kept outputs.
+# only NAME...: nothing else is in the current folder (no leftovers) but what the tests keep there
+# and, beside an output that cannot hold its provenance, NAME.job.yaml.
 only() {
     local left
-    left=$(LC_ALL=C ls -A | grep -vxF -e stdout -e stderr)
+    left=$(LC_ALL=C ls -A | grep -vxF -e stdout -e stderr | while read -r name; do
+        [ "$name" != "${name%.job.yaml}" ] && [ -e "${name%.job.yaml}" ] || echo "$name"
+    done)
     [ "$left" = "$(printf '%s\n' "$@" | LC_ALL=C sort)" ] || fail "folder holds: $left"
 }
 

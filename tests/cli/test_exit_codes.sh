@@ -12,20 +12,20 @@ outputs: {s: {path: out.csv}}'
 expect 0 "$PENSTOCK" run --backend cpu good.yaml
 prints "bound by"
 same out.csv $'a,b\n2,4\n6,8\n'
-rm out.csv
+rm -f out.csv out.csv.job.yaml
 expect 0 "$PENSTOCK" run --quiet --backend cpu good.yaml
 [ ! -s stdout ] || fail "--quiet prints"
-rm out.csv
+rm -f out.csv out.csv.job.yaml
 expect 0 "$PENSTOCK" plan --backend cpu good.yaml
 prints "out.csv"
 absent out.csv
 expect 0 "$PENSTOCK" run --quiet --backend cpu --log "it's.csv" good.yaml
 head -1 "it's.csv" | grep -q "step" || fail "--log: no timing log"
-rm out.csv
+rm -f out.csv out.csv.job.yaml
 
 # The config from standard input; its paths start at the current folder.
 "$PENSTOCK" run --quiet --backend cpu - <good.yaml >stdout 2>stderr || fail "config from stdin"
-rm out.csv
+rm -f out.csv out.csv.job.yaml
 
 # Wrong configs: all faults at once, with place and a near word; nothing is written.
 job bad.yaml 'inputs: {t: {path: in.csv}}

@@ -43,7 +43,7 @@ wait $RUN
 CODE=$?
 [ "$CODE" = 75 ] || fail "exit code $CODE after SIGINT with overwrite"
 same out.csv $'precious\n'
-rm out.csv
+rm -f out.csv out.csv.job.yaml
 
 start_run
 kill -KILL $RUN

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 # Writes halves.txt: numbers as hexadecimal binary64 and the binary16 that NumPy rounds them to:
 # every tie between neighbours of some exponents, the values just beside it, and the limits.
 import numpy as np

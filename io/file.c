@@ -9,7 +9,8 @@
 int ps_file_open(const char *path, uint64_t *bytes_out, struct ps_error *error)
 {
     struct stat status;
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    // O_NONBLOCK: opening a pipe without a writer must not wait. Files do not care.
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0 || fstat(file, &status) != 0) {
         ps_fail_errno(error, PS_INPUT, "cannot open %s", path);
         if (file >= 0)

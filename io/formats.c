@@ -3,5 +3,10 @@
 #include "io/formats.h"
 
 const struct ps_format *const ps_formats[] = {
+    &ps_format_npy,
+    &ps_format_raw,
+    &ps_format_pattern,
+    &ps_format_null,
+    &ps_format_digest,
     NULL,
 };

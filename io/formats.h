@@ -5,4 +5,10 @@
 
 #include "io/format.h"
 
+extern const struct ps_format ps_format_npy;     // io/npy.c
+extern const struct ps_format ps_format_raw;     // io/raw.c
+extern const struct ps_format ps_format_pattern; // io/pattern.c
+extern const struct ps_format ps_format_null;    // io/null.c
+extern const struct ps_format ps_format_digest;  // io/digest.c
+
 #endif

@@ -2,19 +2,16 @@
 // matmul on the cpu: OpenBLAS one thread per slot (slots are the parallelism), or the tiled engine.
 #include "kernels/matmul/matmul.h"
 
+#include "base/cpu.h"
+
 #include <cblas.h>
 #include <pthread.h>
 #include <string.h>
 
 static const struct ps_tiled_table *tiled_table(void)
 {
-#if defined __x86_64__
-    if (__builtin_cpu_supports("x86-64-v4"))
-        return &ps_tiled_v4;
-    if (__builtin_cpu_supports("x86-64-v3"))
-        return &ps_tiled_v3;
-#endif
-    return &ps_tiled_baseline;
+    int level = ps_cpu_level();
+    return level >= 4 ? &ps_tiled_v4 : level >= 3 ? &ps_tiled_v3 : &ps_tiled_baseline;
 }
 
 // Scratch: [matrix in the computed dtype and as [k, n]] [one tile of rows in] [one tile out].

@@ -15,7 +15,7 @@ static void promotes_like_numpy(void)
     char a[8], b[8], result[8];
     int lines = 0;
     while (fscanf(file, "%7s %7s %7s", a, b, result) == 3) {
-        enum ps_dtype x, y, want;
+        enum ps_dtype x = PS_BOOL, y = PS_BOOL, want = PS_BOOL;
         CU_ASSERT_FATAL(ps_dtype_parse(a, &x) && ps_dtype_parse(b, &y) &&
                         ps_dtype_parse(result, &want));
         if (ps_dtype_promote(x, y) != want)

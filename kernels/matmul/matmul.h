@@ -2,8 +2,10 @@
 // The matmul stage inside. out[r, n] = activation(sum over k of in[r, k] * with[k, n] + bias[n]),
 // where r runs over the rows and over all axes of `in` but the last.
 //
-// Bits do not depend on the block size: the library is always called with the same number of rows
-// (the last call is padded), and the tiled engine adds in ascending k with fused multiply-adds on
+// Bits do not depend on the block size: the library is always called with the same number of rows,
+// and every row stands where its absolute number puts it in such a tile (libraries compute a row
+// by another kernel, and so round otherwise, near the edges of a call); what a block does not fill
+// is padded with zeros. The tiled engine adds in ascending k with fused multiply-adds on
 // both backends, so that there cpu and cuda agree bit for bit.
 #ifndef PS_KERNELS_MATMUL_MATMUL_H
 #define PS_KERNELS_MATMUL_MATMUL_H

@@ -101,19 +101,19 @@ static void call_tiled(const struct ps_matmul_shape *shape, int64_t rows, const 
         tiled_table()->f32(rows, shape->n, shape->k, in, with, out);
 }
 
-// The numbers of rows [first, first + rows) in the computed dtype; padded with zeros to a full
-// tile for the library.
+// The numbers of rows [first, first + rows) in the computed dtype. For the library they are put at
+// `position` in a tile of zeros, unless they fill one.
 static const void *tile_in(const struct ps_matmul_shape *shape, const void *in, int64_t first,
-                           int64_t rows, int64_t tile, void *scratch)
+                           int64_t rows, int64_t position, int64_t tile, void *scratch)
 {
-    size_t bytes = ps_dtype_bytes(shape->dtype);
+    size_t row_bytes = (size_t)shape->k * ps_dtype_bytes(shape->dtype);
     bool pad = shape->engine == PS_MATMUL_LIBRARY && rows < tile;
     if (shape->in_dtype == shape->dtype && !pad)
-        return (const char *)in + (size_t)(first * shape->k) * bytes;
-    widen(shape->dtype, scratch, shape->in_dtype, in, first * shape->k, rows * shape->k);
+        return (const char *)in + (size_t)first * row_bytes;
     if (pad)
-        memset((char *)scratch + (size_t)(rows * shape->k) * bytes, 0,
-               (size_t)((tile - rows) * shape->k) * bytes);
+        memset(scratch, 0, (size_t)tile * row_bytes);
+    widen(shape->dtype, (char *)scratch + (pad ? (size_t)position * row_bytes : 0), shape->in_dtype,
+          in, first * shape->k, rows * shape->k);
     return scratch;
 }
 
@@ -132,6 +132,20 @@ static void add_bias(const struct ps_matmul_shape *shape, void *out, int64_t row
                 *x = shape->relu && y < 0 ? 0 : y;
             }
         }
+    }
+}
+
+static void multiply_tile(const struct ps_matmul_shape *shape, int64_t rows, int64_t position,
+                          int64_t tile, const void *in, const void *with, void *out, void *out_tile)
+{
+    size_t row_bytes = (size_t)shape->n * ps_dtype_bytes(shape->dtype);
+    if (shape->engine == PS_MATMUL_TILED) {
+        call_tiled(shape, rows, in, with, out);
+    } else if (rows == tile) {
+        call_library(shape, tile, in, with, out);
+    } else {
+        call_library(shape, tile, in, with, out_tile);
+        memcpy(out, (char *)out_tile + (size_t)position * row_bytes, (size_t)rows * row_bytes);
     }
 }
 
@@ -160,18 +174,14 @@ bool ps_matmul_cpu_run(const struct ps_program *program, const struct ps_launch 
         with = scratch;
     }
     void *in_tile = scratch + with_bytes(shape), *out_tile = (char *)in_tile + tile_bytes(shape, shape->k);
-    for (int64_t first = 0; first < total; first += tile) {
-        int64_t rows = total - first < tile ? total - first : tile;
+    int64_t position = launch->first_row * shape->row_products % tile;
+    for (int64_t first = 0, rows; first < total; first += rows, position = 0) {
+        rows = total - first < tile - position ? total - first : tile - position;
         char *out = (char *)launch->outputs[0] + (size_t)(first * shape->n) * bytes;
-        const void *in = tile_in(shape, launch->inputs[program->in], first, rows, tile, in_tile);
-        bool library = shape->engine == PS_MATMUL_LIBRARY;
-        if (shape->k > 0 && library && rows < tile) {
-            call_library(shape, tile, in, with, out_tile);
-            memcpy(out, out_tile, (size_t)(rows * shape->n) * bytes);
-        } else if (shape->k > 0 && library) {
-            call_library(shape, tile, in, with, out);
-        } else if (shape->k > 0) {
-            call_tiled(shape, rows, in, with, out);
+        if (shape->k > 0) {
+            const void *in = tile_in(shape, launch->inputs[program->in], first, rows, position, tile,
+                                     in_tile);
+            multiply_tile(shape, rows, position, tile, in, with, out, out_tile);
         }
         if (program->bias >= 0 || shape->relu)
             add_bias(shape, out, rows,

@@ -109,33 +109,39 @@ static bool call_library(const struct ps_program *program, cudaStream_t stream, 
     return fine;
 }
 
-// Full tiles in place; what is left goes through a tile padded with zeros.
+// Full tiles in place; the ends of a block go through a tile padded with zeros.
 static bool run_library(const struct ps_program *program, cudaStream_t stream, char *scratch,
-                        const struct pieces *p, int64_t total, const char *in, const void *with,
-                        char *out, struct ps_error *error)
+                        const struct pieces *p, int64_t first_row, int64_t total, const char *in,
+                        const void *with, char *out, struct ps_error *error)
 {
     const struct ps_matmul_shape *shape = &program->shape;
     size_t bytes = ps_dtype_bytes(shape->dtype), in_row = (size_t)shape->k * bytes;
     size_t out_row = (size_t)shape->n * bytes;
-    int64_t tile = ps_matmul_tile_rows(shape, PS_CUDA), first = 0;
+    int64_t tile = ps_matmul_tile_rows(shape, PS_CUDA);
+    int64_t position = first_row * shape->row_products % tile;
     char *tile_in = scratch + p->workspace + p->with + p->bias + p->in;
     char *tile_out = tile_in + p->tile_in;
-    for (; first + tile <= total; first += tile)
-        if (!call_library(program, stream, scratch, tile, in + (size_t)first * in_row, with,
-                          out + (size_t)first * out_row, error))
+    for (int64_t first = 0, rows; first < total; first += rows, position = 0) {
+        rows = total - first < tile - position ? total - first : tile - position;
+        const char *from = in + (size_t)first * in_row;
+        char *to = out + (size_t)first * out_row;
+        if (rows == tile) {
+            if (!call_library(program, stream, scratch, tile, from, with, to, error))
+                return false;
+            continue;
+        }
+        if (!ps_cuda_check(cudaMemsetAsync(tile_in, 0, (size_t)tile * in_row, stream),
+                           "cudaMemsetAsync", error) ||
+            !ps_cuda_check(cudaMemcpyAsync(tile_in + (size_t)position * in_row, from,
+                                           (size_t)rows * in_row, cudaMemcpyDeviceToDevice, stream),
+                           "cudaMemcpyAsync", error) ||
+            !call_library(program, stream, scratch, tile, tile_in, with, tile_out, error) ||
+            !ps_cuda_check(cudaMemcpyAsync(to, tile_out + (size_t)position * out_row,
+                                           (size_t)rows * out_row, cudaMemcpyDeviceToDevice, stream),
+                           "cudaMemcpyAsync", error))
             return false;
-    size_t rest = (size_t)(total - first);
-    if (rest == 0)
-        return true;
-    return ps_cuda_check(cudaMemsetAsync(tile_in, 0, (size_t)tile * in_row, stream),
-                         "cudaMemsetAsync", error) &&
-           ps_cuda_check(cudaMemcpyAsync(tile_in, in + (size_t)first * in_row, rest * in_row,
-                                         cudaMemcpyDeviceToDevice, stream),
-                         "cudaMemcpyAsync", error) &&
-           call_library(program, stream, scratch, tile, tile_in, with, tile_out, error) &&
-           ps_cuda_check(cudaMemcpyAsync(out + (size_t)first * out_row, tile_out, rest * out_row,
-                                         cudaMemcpyDeviceToDevice, stream),
-                         "cudaMemcpyAsync", error);
+    }
+    return true;
 }
 
 static bool widen(const void **data, void *to, enum ps_dtype to_dtype, enum ps_dtype from,
@@ -175,7 +181,8 @@ bool ps_matmul_cuda_run(const struct ps_program *program, const struct ps_launch
                    total * shape->k, stream, error))
             return false;
         bool fine = shape->engine == PS_MATMUL_LIBRARY
-                        ? run_library(program, stream, scratch, &p, total, in, with, out, error)
+                        ? run_library(program, stream, scratch, &p, launch->first_row, total, in, with, out,
+                                      error)
                         : ps_cuda_check(ps_matmul_tiled(shape->dtype, total, shape->n, shape->k, in,
                                                         with, shape->transpose ? 1 : shape->n,
                                                         shape->transpose ? shape->k : 1, out, stream),

@@ -87,8 +87,8 @@ static bool check_size(const char *path, uint64_t file_bytes, const struct ps_np
 bool ps_npy_header_read(int file, const char *path, uint64_t file_bytes,
                         struct ps_npy_header *header, uint64_t *extra_out, struct ps_error *error)
 {
-    int major;
-    uint64_t offset, length;
+    int major = 0;
+    uint64_t offset = 0, length = 0;
     if (!read_start(file, path, file_bytes, &major, &offset, &length, error))
         return false;
     char *text = malloc((size_t)length + 1);

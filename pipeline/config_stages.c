@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 static bool starts_name(char c)
 {
@@ -196,8 +197,8 @@ void ps_config_check_names(struct ps_config *config, struct ps_problems *problem
     free(list);
 }
 
-static void check_array(const struct ps_config *config, const struct ps_config_output *output,
-                        const struct named *list, size_t count, struct ps_problems *problems)
+static void check_array(const struct ps_config_output *output, const struct named *list,
+                        size_t count, struct ps_problems *problems)
 {
     const char *names[2 * PS_CONFIG_ENTRIES_MAX + 1];
     size_t known = 0;
@@ -208,7 +209,6 @@ static void check_array(const struct ps_config *config, const struct ps_config_o
             names[known++] = list[i].name;
     }
     const struct ps_value *array = ps_values_get(&output->common, "array");
-    (void)config;
     ps_unknown_word(problems, array->given ? array->place : output->place, "no array",
                     output->array, array->given ? " to store" : " to store (name one by `array:`)",
                     names, known);
@@ -251,10 +251,32 @@ static void check_path(const struct ps_config *config, int position, struct ps_p
                        shown);
 }
 
+// The log is written as the job goes on: over an input it would destroy data, links or not.
+static void check_log_is_no_input(const struct ps_config *config, struct ps_problems *problems)
+{
+    const struct ps_value *log = ps_values_get(&config->run, "log");
+    struct stat log_info, info;
+    bool exists = log->text != NULL && stat(log->text, &log_info) == 0;
+    for (int i = 0; log->text != NULL && i < config->input_count; i++) {
+        if (config->inputs[i].common.count == 0)
+            continue;
+        const struct ps_value *path = ps_values_get(&config->inputs[i].common, "path");
+        if (path->text == NULL || path->text[0] != '/')
+            continue;
+        bool one_file = exists && stat(path->text, &info) == 0 && info.st_dev == log_info.st_dev &&
+                        info.st_ino == log_info.st_ino;
+        if (one_file || same_path(path->text, log->text))
+            ps_problem_add(problems, PS_OUTPUT, log->place,
+                           "run.log would overwrite the file of input '%.80s'",
+                           config->inputs[i].name);
+    }
+}
+
 void ps_config_check_outputs(struct ps_config *config, struct ps_problems *problems)
 {
     size_t most = (size_t)(config->input_count + config->stage_count);
     struct named *list = calloc(most + 1, sizeof *list);
+    check_log_is_no_input(config, problems);
     if (list == NULL) {
         ps_config_no_memory(problems);
         return;
@@ -263,7 +285,7 @@ void ps_config_check_outputs(struct ps_config *config, struct ps_problems *probl
     for (int i = 0; i < config->output_count; i++) {
         if (config->outputs[i].array == NULL || config->outputs[i].common.count == 0)
             continue;
-        check_array(config, &config->outputs[i], list, count, problems);
+        check_array(&config->outputs[i], list, count, problems);
         check_path(config, i, problems);
     }
     free(list);

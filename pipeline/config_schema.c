@@ -136,8 +136,9 @@ static void property(const struct ps_option *option, struct ps_text *out)
 }
 
 // An object with the keys of up to two tables; the key `fixed` (format, op) has one value.
+// needs_path: the tables leave it open, as some formats need none.
 static void object(const struct ps_option *common, const struct ps_option *own, const char *fixed,
-                   const char *name, const char *extra, struct ps_text *out)
+                   const char *name, bool needs_path, const char *extra, struct ps_text *out)
 {
     const struct ps_option *const tables[] = {common, own};
     struct ps_text required = {0};
@@ -151,7 +152,7 @@ static void object(const struct ps_option *common, const struct ps_option *own, 
                 ps_text_printf(out, "\"%s\": {\"const\": \"%s\"}", fixed, name);
             else
                 property(o, out);
-            if (o->required)
+            if (o->required || (needs_path && strcmp(o->key, "path") == 0))
                 ps_text_printf(&required, "%s\"%s\"", required.length > 0 ? ", " : "", o->key);
         }
     }
@@ -174,7 +175,7 @@ static void formats(bool for_writing, struct ps_text *out)
         comma = ",";
         object(for_writing ? ps_output_options : ps_input_options,
                for_writing ? format->write_options : format->read_options, "format", format->name,
-               "", out);
+               (format->flags & PS_NO_PATH) == 0, "", out);
     }
 }
 
@@ -189,17 +190,17 @@ void ps_config_schema(struct ps_text *out)
     ps_text_add(out, "]}},\n  \"stages\": {\"type\": \"array\", \"items\": {\"anyOf\": [");
     for (int i = 0; ps_stage_types[i] != NULL; i++) {
         ps_text_add(out, i > 0 ? ",\n    " : "\n    ");
-        object(ps_stage_options, ps_stage_types[i]->options, "op", ps_stage_types[i]->name, "",
-               out);
+        object(ps_stage_options, ps_stage_types[i]->options, "op", ps_stage_types[i]->name, false,
+               "", out);
     }
     ps_text_add(out, "]}},\n  \"outputs\": {\"type\": \"object\", \"additionalProperties\": "
                      "{\"anyOf\": [");
     formats(true, out);
     struct ps_text cuda = {0};
     ps_text_add(&cuda, ",\n      \"cuda\": ");
-    object(ps_run_cuda_options, NULL, NULL, NULL, "", &cuda);
+    object(ps_run_cuda_options, NULL, NULL, NULL, false, "", &cuda);
     ps_text_add(out, "]}},\n  \"run\": ");
-    object(ps_run_options, NULL, NULL, NULL, cuda.data != NULL ? cuda.data : "", out);
+    object(ps_run_options, NULL, NULL, NULL, false, cuda.data != NULL ? cuda.data : "", out);
     out->failed = out->failed || cuda.failed;
     ps_text_free(&cuda);
     ps_text_add(out, "}}\n");

@@ -18,6 +18,7 @@ static struct ps_plan *plan_alloc(const struct ps_config *config)
     size_t ports = (size_t)(config->input_count + config->stage_count);
     plan->config = config;
     plan->input_count = config->input_count;
+    plan->output_count = config->output_count;
     plan->port_count = (int)ports;
     plan->ports = ps_zeroed(ports, sizeof *plan->ports);
     plan->readers = ps_zeroed((size_t)config->input_count, sizeof *plan->readers);

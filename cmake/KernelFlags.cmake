@@ -23,6 +23,6 @@ target_sources(ps_kernels PRIVATE ${scalar_text})
 # doctor tells which GPUs this binary holds machine code for.
 if(PS_HAVE_CUDA)
   string(REPLACE ";" " " architectures "${CMAKE_CUDA_ARCHITECTURES}")
-  set_source_files_properties(${CMAKE_SOURCE_DIR}/kernels/cuda/device_info_cuda.c PROPERTIES
+  set_source_files_properties(${CMAKE_SOURCE_DIR}/kernels/cuda/error_cuda.c PROPERTIES
     COMPILE_DEFINITIONS "PS_CUDA_ARCHITECTURES=\"${architectures}\"")
 endif()

@@ -20,6 +20,18 @@ static bool file_says(const char *path, const char *word)
     return strstr(text, word) != NULL;
 }
 
+bool ps_inside_wsl(void)
+{
+    return file_says("/proc/version", "microsoft") || file_says("/proc/version", "WSL");
+}
+
+bool ps_inside_container(void)
+{
+    return access("/.dockerenv", F_OK) == 0 || access("/run/.containerenv", F_OK) == 0 ||
+           file_says("/proc/1/cgroup", "docker") || file_says("/proc/1/cgroup", "kubepods") ||
+           file_says("/proc/1/cgroup", "containerd");
+}
+
 static void read_driver_version(struct ps_cuda_info *info)
 {
     char line[256], *number;
@@ -46,19 +58,16 @@ void ps_cuda_info(struct ps_cuda_info *info)
 {
     memset(info, 0, sizeof *info);
     read_driver_version(info);
-    info->is_wsl = file_says("/proc/version", "microsoft") || file_says("/proc/version", "WSL");
-    info->is_container = access("/.dockerenv", F_OK) == 0 ||
-                         access("/run/.containerenv", F_OK) == 0 ||
-                         file_says("/proc/1/cgroup", "docker") ||
-                         file_says("/proc/1/cgroup", "kubepods") ||
-                         file_says("/proc/1/cgroup", "containerd");
+    info->is_wsl = ps_inside_wsl();
+    info->is_container = ps_inside_container();
 #if PS_HAVE_CUDA
     info->built_in = true;
     ps_cuda_info_fill(info);
 #else
-    snprintf(info->problem, sizeof info->problem,
-             "this build has no cuda backend: install NVIDIA's CUDA toolkit (nvcc), remove the build "
-             "folder and build again");
+    snprintf(
+        info->problem, sizeof info->problem,
+        "this build has no cuda backend: install NVIDIA's CUDA toolkit (nvcc), remove the build "
+        "folder and build again");
 #endif
 }
 

@@ -5,6 +5,8 @@
 
 #include "kernels/device_info.h"
 
+bool ps_inside_wsl(void);
+bool ps_inside_container(void);
 // Versions, libraries, GPU count, and `problem` when CUDA cannot start.
 void ps_cuda_info_fill(struct ps_cuda_info *info);
 

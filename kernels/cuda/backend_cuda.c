@@ -1,29 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cuda backend: a non-blocking stream per queue, pinned host memory, events as marks.
+//
+// Waiting threads sleep (blocking sync) instead of spinning: a wake-up costs 20 to 50 us, once per
+// block of some milliseconds, while spinning would take the cores that read and decode.
 #include "kernels/backends.h"
 #include "kernels/cuda/cuda.h"
-#include "kernels/cuda/library.h"
+#include "kernels/cuda/nvtx.h"
 
 #include "base/clock.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-const char *ps_cuda_missing(char *out, size_t out_size)
-{
-    struct ps_error error = {0};
-    int count = 0;
-    if (ps_library_load(PS_LIBCUDA, &error) == NULL) {
-        snprintf(out, out_size, "there is no NVIDIA driver here (libcuda.so.1 not found)");
-        return out;
-    }
-    if (ps_cuda_check(cudaGetDeviceCount(&count), "cudaGetDeviceCount", &error) && count > 0)
-        return NULL;
-    snprintf(out, out_size, "no GPU can be used: %s",
-             error.status != PS_OK ? error.text : "the driver reports none");
-    return out;
-}
 
 bool ps_cuda_use(struct ps_device *device, struct ps_error *error)
 {
@@ -73,24 +61,9 @@ static bool describe(struct ps_cuda_device *device, struct ps_error *error)
     return true;
 }
 
-// The one moment at which both clocks are known.
-static bool start_epoch(struct ps_cuda_device *device, struct ps_error *error)
-{
-    if (!ps_cuda_check(cudaEventCreate(&device->epoch), "cudaEventCreate", error) ||
-        !ps_cuda_check(cudaEventRecord(device->epoch, 0), "cudaEventRecord", error) ||
-        !ps_cuda_check(cudaEventSynchronize(device->epoch), "cudaEventSynchronize", error))
-        return false;
-    device->epoch_ms = ps_clock_ms();
-    return true;
-}
-
 static void cuda_close(struct ps_device *base)
 {
-    struct ps_cuda_device *device = ps_cuda_device(base);
-    cudaSetDevice(device->index);
-    if (device->epoch != NULL)
-        cudaEventDestroy(device->epoch);
-    free(device);
+    free(ps_cuda_device(base));
 }
 
 static bool cuda_open(const struct ps_device_request *request, struct ps_device **device_out,
@@ -104,11 +77,10 @@ static bool cuda_open(const struct ps_device_request *request, struct ps_device 
     device->base.backend = &ps_backend_cuda;
     device->base.request = *request;
     device->index = request->device;
-    // Threads sleep while they wait: they would take the cores that read and decode.
     if (ps_cuda_check(cudaInitDevice(device->index, cudaDeviceScheduleBlockingSync,
                                      cudaInitDeviceFlagsAreValid),
                       "cudaInitDevice", error) &&
-        ps_cuda_use(&device->base, error) && describe(device, error) && start_epoch(device, error)) {
+        ps_cuda_use(&device->base, error) && describe(device, error)) {
         *device_out = &device->base;
         return true;
     }
@@ -118,28 +90,46 @@ static bool cuda_open(const struct ps_device_request *request, struct ps_device 
 
 // ---- Memory ----
 
+static bool fail_alloc(cudaError_t result, enum ps_memory memory, size_t bytes,
+                       struct ps_error *error)
+{
+    size_t free_bytes = 0, total = 0;
+    char asked[32], left[32], all[32];
+    ps_size_text(bytes, asked, sizeof asked);
+    cudaGetLastError(); // so that the next call does not report it again
+    if (result != cudaErrorMemoryAllocation)
+        return ps_cuda_check(result, memory == PS_MEMORY_HOST ? "cudaHostAlloc" : "cudaMalloc",
+                             error);
+    if (memory == PS_MEMORY_HOST)
+        return ps_fail(error, PS_DEVICE,
+                       "%s of pinned host memory (%zu bytes) cannot be had: set "
+                       "run.memory, run.block or run.slots lower, or raise the limit of locked "
+                       "memory (ulimit -l, or the container's)",
+                       asked, bytes);
+    if (cudaMemGetInfo(&free_bytes, &total) != cudaSuccess)
+        free_bytes = total = 0;
+    return ps_fail(
+        error, PS_DEVICE,
+        "out of GPU memory: asked for %s (%zu bytes), %s of %s are free: "
+        "set run.device_memory, run.block or run.slots lower, or see with nvidia-smi who "
+        "uses the GPU",
+        asked, bytes, ps_size_text(free_bytes, left, sizeof left),
+        ps_size_text(total, all, sizeof all));
+}
+
 static void *cuda_alloc(struct ps_device *device, enum ps_memory memory, size_t bytes,
                         struct ps_error *error)
 {
     void *data = NULL;
-    char call[160];
     bytes = bytes > 0 ? bytes : 1;
     if (!ps_cuda_use(device, error))
         return NULL;
-    if (memory == PS_MEMORY_HOST) {
-        snprintf(call, sizeof call, "cudaHostAlloc of %zu bytes of pinned memory", bytes);
-        return ps_cuda_check(cudaHostAlloc(&data, bytes, cudaHostAllocPortable), call, error)
-                   ? data
-                   : NULL;
-    }
-    cudaError_t result = cudaMalloc(&data, bytes);
+    cudaError_t result = memory == PS_MEMORY_HOST
+                             ? cudaHostAlloc(&data, bytes, cudaHostAllocPortable)
+                             : cudaMalloc(&data, bytes);
     if (result == cudaSuccess)
         return data;
-    size_t free_bytes = 0, total = 0;
-    cudaMemGetInfo(&free_bytes, &total);
-    snprintf(call, sizeof call, "cudaMalloc of %zu bytes (%zu of %zu are free)", bytes, free_bytes,
-             total);
-    ps_cuda_check(result, call, error);
+    fail_alloc(result, memory, bytes, error);
     return NULL;
 }
 
@@ -154,6 +144,20 @@ static void cuda_free(struct ps_device *device, enum ps_memory memory, void *dat
 
 // ---- Queues ----
 
+// Notes the GPU's and the host's time of one moment. The stream is idle, so spinning is short and
+// tells the moment better than sleeping would.
+static bool set_anchor(struct ps_cuda_queue *queue, int index, struct ps_error *error)
+{
+    struct ps_cuda_anchor *anchor = &queue->anchors[index];
+    cudaError_t result = cudaEventRecord(anchor->event, queue->stream);
+    while (result == cudaSuccess && (result = cudaEventQuery(anchor->event)) == cudaErrorNotReady)
+        result = cudaSuccess;
+    anchor->ms = ps_clock_ms();
+    if (result == cudaSuccess)
+        cudaGetLastError(); // "not ready" is no error that the next kernel launch should report
+    return ps_cuda_check(result, "cudaEventRecord", error);
+}
+
 static void cuda_queue_close(struct ps_queue *base)
 {
     struct ps_cuda_queue *queue = ps_cuda_queue(base);
@@ -161,6 +165,9 @@ static void cuda_queue_close(struct ps_queue *base)
     for (int i = 0; i < queue->mark_count; i++)
         if (queue->marks[i] != NULL)
             cudaEventDestroy(queue->marks[i]);
+    for (int i = 0; i < 2; i++)
+        if (queue->anchors[i].event != NULL)
+            cudaEventDestroy(queue->anchors[i].event);
     if (queue->stream != NULL)
         cudaStreamDestroy(queue->stream);
     free(queue->marks);
@@ -186,7 +193,9 @@ static bool cuda_queue_open(struct ps_device *device, int marks, struct ps_queue
     for (int i = 0; fine && i < marks; i++)
         fine = ps_cuda_check(cudaEventCreateWithFlags(&list[i], cudaEventBlockingSync),
                              "cudaEventCreateWithFlags", error);
-    if (!fine) {
+    for (int i = 0; fine && i < 2; i++)
+        fine = ps_cuda_check(cudaEventCreate(&queue->anchors[i].event), "cudaEventCreate", error);
+    if (!fine || !set_anchor(queue, 0, error)) {
         cuda_queue_close(&queue->base);
         return false;
     }
@@ -198,10 +207,14 @@ static bool cuda_copy(struct ps_queue *queue, void *to, const void *from, size_t
                       struct ps_error *error)
 {
     char call[64];
+    if (bytes == 0)
+        return true;
     if (!ps_cuda_use(queue->device, error))
         return false;
+    ps_nvtx_open("copy");
     cudaError_t result =
         cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, ps_cuda_queue(queue)->stream);
+    ps_nvtx_close();
     if (result == cudaSuccess)
         return true;
     snprintf(call, sizeof call, "cudaMemcpyAsync of %zu bytes", bytes);
@@ -210,9 +223,10 @@ static bool cuda_copy(struct ps_queue *queue, void *to, const void *from, size_t
 
 static bool cuda_clear(struct ps_queue *queue, void *data, size_t bytes, struct ps_error *error)
 {
-    return ps_cuda_use(queue->device, error) &&
-           ps_cuda_check(cudaMemsetAsync(data, 0, bytes, ps_cuda_queue(queue)->stream),
-                         "cudaMemsetAsync", error);
+    return bytes == 0 ||
+           (ps_cuda_use(queue->device, error) &&
+            ps_cuda_check(cudaMemsetAsync(data, 0, bytes, ps_cuda_queue(queue)->stream),
+                          "cudaMemsetAsync", error));
 }
 
 static bool valid_mark(struct ps_queue *queue, int index, struct ps_error *error)
@@ -228,22 +242,43 @@ static bool cuda_mark(struct ps_queue *queue, int index, struct ps_error *error)
            ps_cuda_check(cudaEventRecord(own->marks[index], own->stream), "cudaEventRecord", error);
 }
 
-static bool cuda_wait(struct ps_queue *queue, struct ps_error *error)
+// cudaEventElapsedTime is a float: after a minute it is good to 4 us, after a day to 8 ms, and the
+// two clocks drift apart. So the anchor is renewed every minute; marks of the blocks that are still
+// to be asked about lie after the older one, which stays until the next wait.
+#define ANCHOR_MS 60e3
+
+static bool renew_anchor(struct ps_cuda_queue *queue, struct ps_error *error)
 {
-    return ps_cuda_use(queue->device, error) &&
-           ps_cuda_check(cudaStreamSynchronize(ps_cuda_queue(queue)->stream),
-                         "waiting for the GPU (cudaStreamSynchronize)", error);
+    int next = !queue->anchor;
+    queue->renewed = ps_clock_ms() - queue->anchors[queue->anchor].ms > ANCHOR_MS;
+    return !queue->renewed || set_anchor(queue, next, error);
 }
 
-static bool cuda_when(struct ps_queue *queue, int index, double *ms_out, struct ps_error *error)
+static bool cuda_wait(struct ps_queue *base, struct ps_error *error)
 {
-    struct ps_cuda_device *device = ps_cuda_device(queue->device);
+    struct ps_cuda_queue *queue = ps_cuda_queue(base);
+    if (!ps_cuda_use(base->device, error))
+        return false;
+    ps_nvtx_open("wait");
+    cudaError_t result = cudaStreamSynchronize(queue->stream);
+    ps_nvtx_close();
+    if (queue->renewed)
+        queue->anchor = !queue->anchor;
+    queue->renewed = false;
+    return ps_cuda_check(result, "waiting for the GPU (cudaStreamSynchronize)", error) &&
+           renew_anchor(queue, error);
+}
+
+static bool cuda_when(struct ps_queue *base, int index, double *ms_out, struct ps_error *error)
+{
+    struct ps_cuda_queue *queue = ps_cuda_queue(base);
+    const struct ps_cuda_anchor *anchor = &queue->anchors[queue->anchor];
     float ms = 0;
-    if (!valid_mark(queue, index, error) ||
-        !ps_cuda_check(cudaEventElapsedTime(&ms, device->epoch, ps_cuda_queue(queue)->marks[index]),
+    if (!valid_mark(base, index, error) || !ps_cuda_use(base->device, error) ||
+        !ps_cuda_check(cudaEventElapsedTime(&ms, anchor->event, queue->marks[index]),
                        "cudaEventElapsedTime", error))
         return false;
-    *ms_out = device->epoch_ms + (double)ms;
+    *ms_out = anchor->ms + (double)ms;
     return true;
 }
 

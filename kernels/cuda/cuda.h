@@ -20,8 +20,12 @@ struct ps_cuda_device {
     int index;
     int major, minor; // compute capability
     int multiprocessors;
-    cudaEvent_t epoch; // recorded at opening, for ps_backend.when
-    double epoch_ms;   // ps_clock_ms at that moment
+};
+
+// A moment at which both clocks are known, for ps_backend.when.
+struct ps_cuda_anchor {
+    cudaEvent_t event;
+    double ms; // ps_clock_ms
 };
 
 struct ps_cuda_queue {
@@ -29,6 +33,9 @@ struct ps_cuda_queue {
     cudaStream_t stream;
     int mark_count;
     cudaEvent_t *marks;
+    struct ps_cuda_anchor anchors[2];
+    int anchor;   // the one that times count from
+    bool renewed; // the other one is set as well, and counts from the next wait on
 };
 
 static inline struct ps_cuda_device *ps_cuda_device(struct ps_device *device)
@@ -45,13 +52,17 @@ static inline struct ps_cuda_queue *ps_cuda_queue(struct ps_queue *queue)
 // access, out of memory, driver older than runtime). PS_DEVICE.
 bool ps_cuda_check(cudaError_t result, const char *call, struct ps_error *error);
 bool ps_cu_check(CUresult result, const char *call, struct ps_error *error);
+// What this program holds machine code (N-real) and PTX (N-virtual) for: "75-real 90-real".
+const char *ps_cuda_architectures(void);
 // Makes the device current for the calling thread.
 bool ps_cuda_use(struct ps_device *device, struct ps_error *error);
 
 // ---- Kernels compiled at run time (kernels/cuda/nvrtc.c) ----
 // source: CUDA C without #include; name: file name in messages; options: extra NVRTC options,
 // NULL-terminated or NULL. Always compiled with --fmad=false, precise division and square root,
-// denormals kept, -lineinfo. The cubin is cached on disk ($XDG_CACHE_HOME/penstock, or
+// denormals kept, -lineinfo. For a GPU that is newer than NVRTC, PTX of NVRTC's newest architecture
+// is made (a note in the log) and the driver translates it. The code is cached on disk
+// ($XDG_CACHE_HOME/penstock, or
 // ~/.cache/penstock) under a hash of source, options, NVRTC version and architecture, written
 // atomically; a damaged cache entry is recompiled. Compiler messages end up in the error.
 struct ps_cuda_module; // holds a CUlibrary/CUmodule
@@ -65,17 +76,23 @@ bool ps_cuda_module_kernel(struct ps_cuda_module *module, const char *kernel, CU
 bool ps_cuda_launch(struct ps_queue *queue, CUfunction kernel, unsigned grid, unsigned threads,
                     unsigned shared_bytes, void **arguments, const char *name,
                     struct ps_error *error);
-// Threads per block for a kernel: the request's, else by the occupancy API. Fills in *info.
+// Threads per block for a kernel: the request's, else by the occupancy API. Fills in *info. Fails
+// when not even one block fits on a multiprocessor.
 bool ps_cuda_shape(struct ps_device *device, CUfunction kernel, const char *name,
                    size_t shared_bytes, struct ps_kernel_info *info, struct ps_error *error);
-// The same for a kernel that nvcc compiled (host symbol).
+// The same for a kernel that nvcc compiled (host symbol); without a request 256 threads, or fewer
+// where the kernel allows fewer.
 bool ps_cuda_shape_static(struct ps_device *device, const void *kernel, const char *name,
-                          size_t shared_bytes, struct ps_kernel_info *info,
-                          struct ps_error *error);
+                          size_t shared_bytes, struct ps_kernel_info *info, struct ps_error *error);
 
-// Only compiles for `architecture` ("sm_90"), needs no GPU: the cubin (malloc'ed), for tests.
+// The -arch for a GPU: "sm_90"; "compute_121" (PTX) when NVRTC is older than the GPU. Fails when
+// NVRTC no longer knows so old a GPU.
+bool ps_nvrtc_architecture(int major, int minor, char *out, size_t out_size,
+                           struct ps_error *error);
+// Only compiles for `architecture`, needs no GPU. "sm_90": the cubin; "compute_90": PTX, with its
+// NUL. malloc'ed.
 bool ps_nvrtc_compile(const char *source, const char *name, const char *architecture,
-                      const char *const *options, void **cubin_out, size_t *bytes_out,
+                      const char *const *options, void **code_out, size_t *bytes_out,
                       struct ps_error *error);
 
 #ifdef __cplusplus

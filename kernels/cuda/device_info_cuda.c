@@ -14,10 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifndef PS_CUDA_ARCHITECTURES
-#define PS_CUDA_ARCHITECTURES "unknown"
-#endif
-
 static const struct ps_nvml *load_nvml(struct ps_nvml *nvml)
 {
     struct ps_error error = {0};
@@ -61,45 +57,21 @@ static void fill_driver_version(struct ps_cuda_info *info)
     nvml->nvmlShutdown();
 }
 
-static void explain(struct ps_cuda_info *info, cudaError_t result)
-{
-    int driver = info->driver_cuda, runtime = info->runtime_cuda;
-    char *out = info->problem;
-    size_t size = sizeof info->problem;
-    struct ps_error error = {0};
-    if (ps_library_load(PS_LIBCUDA, &error) == NULL)
-        snprintf(out, size, "no NVIDIA driver: libcuda.so.1 is not there; install the driver%s",
-                 info->is_wsl         ? " in Windows (WSL brings libcuda itself)"
-                 : info->is_container ? " on the host and start the container with its GPUs "
-                                        "(`--gpus all`, NVIDIA Container Toolkit)"
-                                      : " (Debian and Ubuntu: nvidia-driver) and restart");
-    else if (result == cudaErrorInsufficientDriver || (driver > 0 && driver / 1000 < runtime / 1000))
-        snprintf(out, size, "the driver supports CUDA up to %d.%d, this program was built with %d.%d: "
-                 "update the driver, or build with an older toolkit", driver / 1000,
-                 driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
-    else if (result == cudaErrorNoDevice || (result == cudaSuccess && info->gpu_count == 0)) {
-        const char *visible = getenv("CUDA_VISIBLE_DEVICES");
-        snprintf(out, size, "the driver shows no GPU%s%s%s: look at nvidia-smi and at the permissions "
-                 "of /dev/nvidia*", visible ? "; CUDA_VISIBLE_DEVICES is '" : "",
-                 visible ? visible : "", visible ? "'" : "");
-    } else if (result != cudaSuccess) {
-        ps_cuda_check(result, "cudaGetDeviceCount", &error);
-        snprintf(out, size, "%.500s", error.text);
-    }
-}
-
 void ps_cuda_info_fill(struct ps_cuda_info *info)
 {
-    snprintf(info->architectures, sizeof info->architectures, "%s", PS_CUDA_ARCHITECTURES);
-    cudaRuntimeGetVersion(&info->runtime_cuda);
-    cudaDriverGetVersion(&info->driver_cuda);
+    snprintf(info->architectures, sizeof info->architectures, "%s", ps_cuda_architectures());
+    // First, because it loads libcuda from where cudart would not look.
+    if (ps_cuda_missing(info->problem, sizeof info->problem) == NULL)
+        info->problem[0] = '\0';
+    if (cudaRuntimeGetVersion(&info->runtime_cuda) != cudaSuccess)
+        info->runtime_cuda = CUDART_VERSION;
+    if (cudaDriverGetVersion(&info->driver_cuda) != cudaSuccess)
+        info->driver_cuda = 0;
+    if (cudaGetDeviceCount(&info->gpu_count) != cudaSuccess)
+        info->gpu_count = 0;
+    cudaGetLastError();
     fill_driver_version(info);
     fill_libraries(info);
-    cudaError_t result = cudaGetDeviceCount(&info->gpu_count);
-    if (result != cudaSuccess)
-        info->gpu_count = 0;
-    explain(info, result);
-    cudaGetLastError();
 }
 
 // ---- One GPU ----
@@ -215,7 +187,8 @@ static bool time_one(struct copies *c, void *to, const void *from, double *rate,
                            "cudaMemcpyAsync", error) ||
             !ps_cuda_check(cudaEventRecord(c->end, c->streams[0]), "cudaEventRecord", error) ||
             !ps_cuda_check(cudaEventSynchronize(c->end), "cudaEventSynchronize", error) ||
-            !ps_cuda_check(cudaEventElapsedTime(&ms, c->begin, c->end), "cudaEventElapsedTime", error))
+            !ps_cuda_check(cudaEventElapsedTime(&ms, c->begin, c->end), "cudaEventElapsedTime",
+                           error))
             return false;
         best = ms < best ? ms : best;
     }
@@ -231,13 +204,16 @@ static bool time_both(struct copies *c, double *rate, struct ps_error *error)
             !ps_cuda_check(cudaStreamWaitEvent(c->streams[1], c->begin, 0), "cudaStreamWaitEvent",
                            error) ||
             !ps_cuda_check(cudaMemcpyAsync(c->device[0], c->pinned[0], c->bytes, cudaMemcpyDefault,
-                                           c->streams[0]), "cudaMemcpyAsync", error) ||
+                                           c->streams[0]),
+                           "cudaMemcpyAsync", error) ||
             !ps_cuda_check(cudaMemcpyAsync(c->pinned[1], c->device[1], c->bytes, cudaMemcpyDefault,
-                                           c->streams[1]), "cudaMemcpyAsync", error) ||
+                                           c->streams[1]),
+                           "cudaMemcpyAsync", error) ||
             !ps_cuda_check(cudaStreamSynchronize(c->streams[1]), "cudaStreamSynchronize", error) ||
             !ps_cuda_check(cudaEventRecord(c->end, c->streams[0]), "cudaEventRecord", error) ||
             !ps_cuda_check(cudaEventSynchronize(c->end), "cudaEventSynchronize", error) ||
-            !ps_cuda_check(cudaEventElapsedTime(&ms, c->begin, c->end), "cudaEventElapsedTime", error))
+            !ps_cuda_check(cudaEventElapsedTime(&ms, c->begin, c->end), "cudaEventElapsedTime",
+                           error))
             return false;
         best = ms < best ? ms : best;
     }

@@ -30,11 +30,15 @@ const struct ps_driver *ps_driver(struct ps_error *error);
 
 #define PS_NVRTC_FUNCTIONS(X)                                                                      \
     X(nvrtcVersion, (int *, int *))                                                                \
-    X(nvrtcCreateProgram, (nvrtcProgram *, const char *, const char *, int, const char *const *,   \
-                           const char *const *))                                                   \
+    X(nvrtcCreateProgram,                                                                          \
+      (nvrtcProgram *, const char *, const char *, int, const char *const *, const char *const *)) \
     X(nvrtcCompileProgram, (nvrtcProgram, int, const char *const *))                               \
+    X(nvrtcGetNumSupportedArchs, (int *))                                                          \
+    X(nvrtcGetSupportedArchs, (int *))                                                             \
     X(nvrtcGetCUBINSize, (nvrtcProgram, size_t *))                                                 \
     X(nvrtcGetCUBIN, (nvrtcProgram, char *))                                                       \
+    X(nvrtcGetPTXSize, (nvrtcProgram, size_t *))                                                   \
+    X(nvrtcGetPTX, (nvrtcProgram, char *))                                                         \
     X(nvrtcGetProgramLogSize, (nvrtcProgram, size_t *))                                            \
     X(nvrtcGetProgramLog, (nvrtcProgram, char *))                                                  \
     X(nvrtcDestroyProgram, (nvrtcProgram *))

@@ -4,6 +4,15 @@
 
 #include <stdio.h>
 
+#ifndef PS_CUDA_ARCHITECTURES
+#error "cmake/KernelFlags.cmake says which GPU architectures are built"
+#endif
+
+const char *ps_cuda_architectures(void)
+{
+    return PS_CUDA_ARCHITECTURES;
+}
+
 static const struct {
     cudaError_t code;
     const char *advice;
@@ -12,8 +21,28 @@ static const struct {
      "the GPU has not enough free memory: set run.block, run.slots or run.device_memory lower, or "
      "see with nvidia-smi who uses it"},
     {cudaErrorNoKernelImageForDevice,
-     "this program holds no machine code for this GPU's architecture: build it with the GPU's "
-     "architecture (CMAKE_CUDA_ARCHITECTURES) or a newer CUDA toolkit; `penstock doctor` tells which"},
+     "build with -DCMAKE_CUDA_ARCHITECTURES of this GPU, or with a newer CUDA toolkit"},
+    {cudaErrorInvalidDevice, "there is no GPU of that number: `nvidia-smi -L` lists them"},
+    {cudaErrorStubLibrary,
+     "the toolkit's stub libcuda was loaded: take its folder out of LD_LIBRARY_PATH"},
+    {cudaErrorSystemNotReady, "start nvidia-fabricmanager, or restart the machine"},
+    {cudaErrorSystemDriverMismatch,
+     "libcuda and the kernel module are of different versions: restart after a driver update"},
+    {cudaErrorCompatNotSupportedOnDevice,
+     "remove the cuda-compat package: it is for data-centre GPUs only"},
+    {cudaErrorUnsupportedPtxVersion, "the PTX is newer than the driver: update the driver, or "
+                                     "build with machine code for this GPU"},
+    {cudaErrorInvalidPtx, "the PTX is damaged or not for this GPU"},
+    {cudaErrorIllegalInstruction,
+     "a kernel's code was damaged or jumped astray; run under `compute-sanitizer`"},
+    {cudaErrorInvalidAddressSpace,
+     "a kernel mixed up shared and global memory; run under `compute-sanitizer`"},
+    {cudaErrorInvalidPc, "a kernel jumped astray; run under `compute-sanitizer`"},
+    {cudaErrorHardwareStackError, "a kernel ran out of stack or broke it"},
+    {cudaErrorNvlinkUncorrectable, "a fault of NVLink: have the machine checked"},
+    {cudaErrorMpsConnectionFailed,
+     "the MPS server does not answer: is nvidia-cuda-mps-control up?"},
+    {cudaErrorUnknown, "look at dmesg for NVRM or Xid; after sleep, reload the nvidia_uvm module"},
     {cudaErrorInsufficientDriver,
      "the NVIDIA driver is older than the CUDA runtime of this program: update the driver; "
      "`penstock doctor` shows both versions"},
@@ -50,12 +79,27 @@ static const char *advice(int code)
     return NULL;
 }
 
+// "this program has code for 75 80 90, the GPU is sm_61: "
+static void describe_image(char *out, size_t size)
+{
+    int device = 0, major = 0, minor = 0;
+    if (cudaGetDevice(&device) == cudaSuccess &&
+        cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess &&
+        cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) == cudaSuccess)
+        snprintf(out, size,
+                 "this program has code for %.200s, the GPU is sm_%d%d: ", PS_CUDA_ARCHITECTURES,
+                 major, minor);
+}
+
 static bool report(const char *call, const char *name, const char *text, int code,
                    struct ps_error *error)
 {
     const char *help = advice(code);
-    return ps_fail(error, PS_DEVICE, "%s failed: %s (%s)%s%s", call, name, text,
-                   help != NULL ? ": " : "", help != NULL ? help : "");
+    char have[320] = "";
+    if (code == cudaErrorNoKernelImageForDevice)
+        describe_image(have, sizeof have);
+    return ps_fail(error, PS_DEVICE, "%s failed: %s (%s)%s%s%s", call, name, text,
+                   help != NULL ? ": " : "", have, help != NULL ? help : "");
 }
 
 bool ps_cuda_check(cudaError_t result, const char *call, struct ps_error *error)

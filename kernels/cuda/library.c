@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 
+#include <cuda_runtime_api.h>
 #include <dlfcn.h>
 #include <glob.h>
 #include <link.h>
@@ -18,15 +19,25 @@ struct row {
     const char *package;
 };
 
-// The major versions of the toolkit this was built with come first; the next older and newer one
-// have the same functions.
+// The toolkit's own major version comes first; its neighbour has the same functions, and what
+// it makes or needs may ask for another driver.
+#if CUDART_VERSION >= 13000
+#define MAJORS(name)                                                                               \
+    {                                                                                              \
+        name ".13", name ".12", name                                                               \
+    }
+#else
+#define MAJORS(name)                                                                               \
+    {                                                                                              \
+        name ".12", name ".13", name                                                               \
+    }
+#endif
+
 static const struct row rows[PS_LIBRARY_COUNT] = {
     [PS_LIBCUDA] = {"the CUDA driver", {"libcuda.so.1"}, "it comes with NVIDIA's driver"},
-    [PS_LIBNVRTC] = {"NVRTC",
-                     {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"},
+    [PS_LIBNVRTC] = {"NVRTC", MAJORS("libnvrtc.so"),
                      "install NVIDIA's package cuda-nvrtc (or nvidia-cuda-toolkit)"},
-    [PS_LIBCUBLAS] = {"cuBLAS",
-                      {"libcublas.so.13", "libcublas.so.12", "libcublas.so"},
+    [PS_LIBCUBLAS] = {"cuBLAS", MAJORS("libcublas.so"),
                       "install NVIDIA's package libcublas (or nvidia-cuda-toolkit)"},
     [PS_LIBNVML] = {"NVML", {"libnvidia-ml.so.1"}, "it comes with NVIDIA's driver"},
 };
@@ -99,7 +110,12 @@ void *ps_library_load(enum ps_library library, struct ps_error *error)
 
 const char *ps_library_path(enum ps_library library)
 {
-    return state.paths[library];
+    pthread_mutex_lock(&state.lock);
+    const char *path = state.paths[library];
+    if (path == NULL && state.handles[library] != NULL)
+        path = rows[library].sonames[0];
+    pthread_mutex_unlock(&state.lock);
+    return path;
 }
 
 void *ps_library_symbol(enum ps_library library, const char *name, struct ps_error *error)
@@ -108,6 +124,6 @@ void *ps_library_symbol(enum ps_library library, const char *name, struct ps_err
     void *symbol = handle != NULL ? dlsym(handle, name) : NULL;
     if (handle != NULL && symbol == NULL)
         ps_fail(error, PS_DEVICE, "%s (%s) has no function %s; its version is too old or too new",
-                rows[library].name, state.paths[library] ? state.paths[library] : "?", name);
+                rows[library].name, ps_library_path(library), name);
     return symbol;
 }

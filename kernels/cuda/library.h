@@ -15,7 +15,7 @@ enum ps_library { PS_LIBCUDA, PS_LIBNVRTC, PS_LIBCUBLAS, PS_LIBNVML, PS_LIBRARY_
 // Loads (once, thread-safe). The error says which file was looked for where, and which package
 // brings it. NULL on failure; the handle is dlopen's and stays for the process.
 void *ps_library_load(enum ps_library library, struct ps_error *error);
-// The full path it was loaded from, or NULL.
+// The full path it was loaded from (its soname when the loader does not tell); NULL: not loaded.
 const char *ps_library_path(enum ps_library library);
 // A function of it; fails naming function and library.
 void *ps_library_symbol(enum ps_library library, const char *name, struct ps_error *error);

@@ -49,7 +49,8 @@ static bool best_of(struct timer *t, bool (*work)(void *, cudaStream_t, struct p
             !work(context, t->stream, error) ||
             !ps_cuda_check(cudaEventRecord(t->end, t->stream), "cudaEventRecord", error) ||
             !ps_cuda_check(cudaEventSynchronize(t->end), "cudaEventSynchronize", error) ||
-            !ps_cuda_check(cudaEventElapsedTime(&ms, t->begin, t->end), "cudaEventElapsedTime", error))
+            !ps_cuda_check(cudaEventElapsedTime(&ms, t->begin, t->end), "cudaEventElapsedTime",
+                           error))
             return false;
         best = i > 0 && ms < best ? ms : best;
     }
@@ -69,20 +70,23 @@ struct vectors {
 static bool add_only(void *context, cudaStream_t stream, struct ps_error *error)
 {
     struct vectors *v = context;
-    return ps_cuda_check(ps_cuda_vector_add(v->device[0], v->device[1], v->device[2], v->count,
-                                            stream), "launching kernel vector_add", error);
+    return ps_cuda_check(
+        ps_cuda_vector_add(v->device[0], v->device[1], v->device[2], v->count, stream),
+        "launching kernel vector_add", error);
 }
 
 static bool add_with_copies(void *context, cudaStream_t stream, struct ps_error *error)
 {
     struct vectors *v = context;
     for (int i = 0; i < 2; i++)
-        if (!ps_cuda_check(cudaMemcpyAsync(v->device[i], v->host[i], v->bytes, cudaMemcpyDefault,
-                                           stream), "cudaMemcpyAsync", error))
+        if (!ps_cuda_check(
+                cudaMemcpyAsync(v->device[i], v->host[i], v->bytes, cudaMemcpyDefault, stream),
+                "cudaMemcpyAsync", error))
             return false;
     return add_only(context, stream, error) &&
-           ps_cuda_check(cudaMemcpyAsync(v->host[2], v->device[2], v->bytes, cudaMemcpyDefault,
-                                         stream), "cudaMemcpyAsync", error);
+           ps_cuda_check(
+               cudaMemcpyAsync(v->host[2], v->device[2], v->bytes, cudaMemcpyDefault, stream),
+               "cudaMemcpyAsync", error);
 }
 
 static double add_on_cpu(struct vectors *v)
@@ -157,8 +161,9 @@ struct matrices {
 static bool tiled_product(void *context, cudaStream_t stream, struct ps_error *error)
 {
     struct matrices *m = context;
-    return ps_cuda_check(ps_matmul_tiled(PS_F32, m->n, m->n, m->n, m->device[0], m->device[1], m->n, 1,
-                                         m->device[2], stream), "launching kernel tiled", error);
+    return ps_cuda_check(ps_matmul_tiled(PS_F32, m->n, m->n, m->n, m->device[0], m->device[1], m->n,
+                                         1, m->device[2], stream),
+                         "launching kernel tiled", error);
 }
 
 static bool library_product(void *context, cudaStream_t stream, struct ps_error *error)
@@ -170,7 +175,8 @@ static bool library_product(void *context, cudaStream_t stream, struct ps_error 
                            error) &&
            ps_cublas_check(m->cublas->cublasSgemm_v2(m->handle, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n,
                                                      &one, m->device[1], n, m->device[0], n, &zero,
-                                                     m->device[3], n), "cublasSgemm", error);
+                                                     m->device[3], n),
+                           "cublasSgemm", error);
 }
 
 static bool open_matrices(struct matrices *m, struct ps_error *error)

@@ -4,18 +4,29 @@
 
 #include "kernels/stages.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const struct ps_option options[] = {
-    {.key = "in", .kind = PS_NAME, .help = "The streamed array, [rows, ..., K]; the stage before if unset"},
+    {.key = "in",
+     .kind = PS_NAME,
+     .help = "The streamed array, [rows, ..., K]; the stage before if unset"},
     {.key = "with", .kind = PS_NAME, .required = true, .help = "The matrix, a whole array [K, N]"},
     {.key = "bias", .kind = PS_NAME, .help = "A whole array [N], added to every row"},
-    {.key = "activation", .kind = PS_CHOICE, .fallback = "none", .choices = "none|relu",
+    {.key = "activation",
+     .kind = PS_CHOICE,
+     .fallback = "none",
+     .choices = "none|relu",
      .help = "Applied to the result: relu makes negative numbers 0"},
-    {.key = "transpose", .kind = PS_TRUTH, .fallback = "false",
+    {.key = "transpose",
+     .kind = PS_TRUTH,
+     .fallback = "false",
      .help = "The matrix is stored as [N, K]"},
-    {.key = "engine", .kind = PS_CHOICE, .fallback = "auto", .choices = "auto|library|tiled",
+    {.key = "engine",
+     .kind = PS_CHOICE,
+     .fallback = "auto",
+     .choices = "auto|library|tiled",
      .help = "library: OpenBLAS or cuBLAS; tiled: our own kernel, with the same bits on cpu and "
              "cuda; auto: library"},
     {0},
@@ -61,6 +72,12 @@ static bool check_with(struct ps_stage *stage, const struct ps_port *in, const s
     }
     shape->k = with->array.dims[shape->transpose];
     shape->n = with->array.dims[!shape->transpose];
+    if (shape->k > INT_MAX || shape->n > INT_MAX) { // BLAS counts in int
+        ps_problem_add(problems, PS_USAGE, value->place,
+                       "'%s' is %s, but matmul takes at most %d rows and columns", with->name, b,
+                       INT_MAX);
+        return false;
+    }
     if (in->array.dims[in->array.rank - 1] == shape->k)
         return true;
     ps_problem_add(problems, PS_USAGE, value->place,
@@ -123,8 +140,8 @@ static bool matmul_plan(struct ps_stage *stage, const struct ps_scope *scope,
         return fault(problems, stage->place, stage->place, "out of memory");
     shape->transpose = ps_values_get(stage->options, "transpose")->truth;
     shape->relu = ps_values_get(stage->options, "activation")->choice == 1;
-    shape->engine = ps_values_get(stage->options, "engine")->choice == 2 ? PS_MATMUL_TILED
-                                                                          : PS_MATMUL_LIBRARY;
+    shape->engine =
+        ps_values_get(stage->options, "engine")->choice == 2 ? PS_MATMUL_TILED : PS_MATMUL_LIBRARY;
     shape->in = ps_stage_use_in(stage, scope, problems);
     if (!with_value->given) // reported as missing
         return false;
@@ -136,8 +153,7 @@ static bool matmul_plan(struct ps_stage *stage, const struct ps_scope *scope,
     struct ps_place in_place = ps_values_get(stage->options, "in")->place;
     if (!check_float(in, in_place.line > 0 ? in_place : stage->place, problems) ||
         !check_float(with, with_value->place, problems) ||
-        !check_with(stage, in, with, shape, problems) ||
-        !check_bias(stage, scope, shape, problems))
+        !check_with(stage, in, with, shape, problems) || !check_bias(stage, scope, shape, problems))
         return false;
     shape->in_dtype = in->array.dtype;
     shape->with_dtype = with->array.dtype;
@@ -154,7 +170,8 @@ static bool matmul_plan(struct ps_stage *stage, const struct ps_scope *scope,
 int64_t ps_matmul_tile_rows(const struct ps_matmul_shape *shape, enum ps_backend_id backend)
 {
     int64_t bytes = (shape->k + shape->n + 1) * (int64_t)ps_dtype_bytes(shape->dtype);
-    int64_t panel = backend == PS_CUDA ? 16 << 20 : 512 << 10, most = backend == PS_CUDA ? 4096 : 256;
+    int64_t panel = backend == PS_CUDA ? 16 << 20 : 512 << 10,
+            most = backend == PS_CUDA ? 4096 : 256;
     int64_t rows = panel / bytes / 64 * 64;
     return rows < 64 ? 64 : rows > most ? most : rows;
 }

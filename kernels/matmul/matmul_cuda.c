@@ -4,6 +4,7 @@
 // never share one and the bits stay the same.
 #include "kernels/cuda/cublas.h"
 #include "kernels/cuda/cuda.h"
+#include "kernels/cuda/nvtx.h"
 #include "kernels/matmul/matmul.h"
 #include "kernels/matmul/matmul_kernels.h"
 
@@ -40,7 +41,8 @@ static struct pieces piece_bytes(const struct ps_matmul_shape *shape, int64_t ro
     return (struct pieces){
         .workspace = library ? WORKSPACE_BYTES : 0,
         .with = shape->with_dtype != shape->dtype ? aligned(shape->k * shape->n, bytes) : 0,
-        .bias = shape->bias >= 0 && shape->bias_dtype != shape->dtype ? aligned(shape->n, bytes) : 0,
+        .bias =
+            shape->bias >= 0 && shape->bias_dtype != shape->dtype ? aligned(shape->n, bytes) : 0,
         .in = same_dtype(shape) ? 0 : aligned(rows * shape->row_products * shape->k, bytes),
         .tile_in = library ? aligned(tile * shape->k, bytes) : 0,
         .tile_out = library ? aligned(tile * shape->n, bytes) : 0,
@@ -94,16 +96,17 @@ static bool call_library(const struct ps_program *program, cudaStream_t stream, 
     const float onef = 1, zerof = 0;
     pthread_mutex_lock(&cuda->lock);
     bool fine =
-        ps_cublas_check(cublas->cublasSetStream_v2(cuda->handle, stream), "cublasSetStream", error) &&
+        ps_cublas_check(cublas->cublasSetStream_v2(cuda->handle, stream), "cublasSetStream",
+                        error) &&
         ps_cublas_check(cublas->cublasSetWorkspace_v2(cuda->handle, workspace, WORKSPACE_BYTES),
                         "cublasSetWorkspace", error);
     if (fine && shape->dtype == PS_F64)
-        fine = ps_cublas_check(cublas->cublasDgemm_v2(cuda->handle, turn, CUBLAS_OP_N, n, m, k, &one,
-                                                      with, stride, in, k, &zero, out, n),
+        fine = ps_cublas_check(cublas->cublasDgemm_v2(cuda->handle, turn, CUBLAS_OP_N, n, m, k,
+                                                      &one, with, stride, in, k, &zero, out, n),
                                "cublasDgemm", error);
     else if (fine)
-        fine = ps_cublas_check(cublas->cublasSgemm_v2(cuda->handle, turn, CUBLAS_OP_N, n, m, k, &onef,
-                                                      with, stride, in, k, &zerof, out, n),
+        fine = ps_cublas_check(cublas->cublasSgemm_v2(cuda->handle, turn, CUBLAS_OP_N, n, m, k,
+                                                      &onef, with, stride, in, k, &zerof, out, n),
                                "cublasSgemm", error);
     pthread_mutex_unlock(&cuda->lock);
     return fine;
@@ -155,8 +158,8 @@ static bool widen(const void **data, void *to, enum ps_dtype to_dtype, enum ps_d
     return fine;
 }
 
-bool ps_matmul_cuda_run(const struct ps_program *program, const struct ps_launch *launch,
-                        struct ps_error *error)
+static bool enqueue(const struct ps_program *program, const struct ps_launch *launch,
+                    struct ps_error *error)
 {
     const struct ps_matmul_shape *shape = &program->shape;
     cudaStream_t stream = ps_cuda_queue(launch->queue)->stream;
@@ -171,8 +174,9 @@ bool ps_matmul_cuda_run(const struct ps_program *program, const struct ps_launch
     if (!ps_cuda_use(launch->queue->device, error))
         return false;
     if (shape->k == 0) {
-        if (!ps_cuda_check(cudaMemsetAsync(out, 0, (size_t)count * ps_dtype_bytes(shape->dtype),
-                                           stream), "cudaMemsetAsync", error))
+        if (!ps_cuda_check(
+                cudaMemsetAsync(out, 0, (size_t)count * ps_dtype_bytes(shape->dtype), stream),
+                "cudaMemsetAsync", error))
             return false;
     } else {
         if (!widen(&with, scratch + p.workspace, shape->dtype, shape->with_dtype,
@@ -194,8 +198,18 @@ bool ps_matmul_cuda_run(const struct ps_program *program, const struct ps_launch
         return true;
     return (bias == NULL || widen(&bias, scratch + p.workspace + p.with, shape->dtype,
                                   shape->bias_dtype, shape->n, stream, error)) &&
-           ps_cuda_check(ps_matmul_finish(shape->dtype, out, count, shape->n, bias, shape->relu,
-                                          stream), "launching kernel finish", error);
+           ps_cuda_check(
+               ps_matmul_finish(shape->dtype, out, count, shape->n, bias, shape->relu, stream),
+               "launching kernel finish", error);
+}
+
+bool ps_matmul_cuda_run(const struct ps_program *program, const struct ps_launch *launch,
+                        struct ps_error *error)
+{
+    ps_nvtx_open("matmul");
+    bool fine = enqueue(program, launch, error);
+    ps_nvtx_close();
+    return fine;
 }
 
 int ps_matmul_cuda_kernels(const struct ps_program *program, struct ps_kernel_info *infos, int max)

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 # Writes promotion.txt: numpy.promote_types of every pair of dtypes, one "a b result" a line.
 import numpy as np
 

@@ -62,11 +62,8 @@ char *ps_source_read(const char *path, size_t *length_out, struct ps_problems *p
     int file = open(path, O_RDONLY | O_CLOEXEC);
     struct stat info;
     if (file < 0 || fstat(file, &info) != 0) {
-        if (errno == ENOENT)
-            ps_problem_add(problems, PS_USAGE, whole_file, "no such config file: %s", shown);
-        else
-            ps_problem_add(problems, PS_USAGE, whole_file, "cannot open the config file %s: %s",
-                           shown, strerror(errno));
+        ps_problem_add(problems, PS_USAGE, whole_file, "cannot open the config file %s: %s", shown,
+                       strerror(errno));
         if (file >= 0)
             close(file);
         return NULL;

@@ -3,7 +3,7 @@
 # Names of files are bytes, not patterns, formats or flags: odd ones work, and messages escape them.
 . "$(dirname "$0")/common.sh"
 names=("with space.csv" "üñí 中文.csv" "-dash.csv" "a:b.csv" "q'uote.csv" 'double"quote.csv'
-       $'new\nline.csv' $'tab\t.csv' "%s%n.csv" "*.csv" "~.csv" "\$HOME.csv" "#hash.csv")
+       $'new\nline.csv' $'tab\t.csv' "%s%n.csv" "*.csv" "~.csv" "#hash.csv")
 mkdir in out
 for name in "${names[@]}"; do
     printf 'a,b\n1,2\n' >"in/$name"
@@ -21,6 +21,16 @@ run: {backend: cpu}"
     grep -q $'\t' stderr && fail "a tab in a message"
     expect 0 "$PENSTOCK" inspect "in/$name"
 done
+
+# A shell would make something else of $ and a leading ~: refused, nothing is made.
+for name in 'out/$HOME.csv' '${X}/y.csv' '~/y.csv'; do
+    job shell.yaml "inputs: {t: {path: in/-dash.csv}}
+outputs: {t: {path: \"$name\"}}"
+    expect 2 "$PENSTOCK" run --quiet shell.yaml
+    says "not expanded" "shell.yaml:3:"
+    absent "$name"
+done
+rm shell.yaml
 
 # The config's own name, and one that starts with a dash.
 cp odd.yaml "odd %s.yaml"

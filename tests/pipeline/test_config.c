@@ -280,7 +280,7 @@ static void refuse_file(const char *path, const char *piece)
 
 static void refuses_files(void)
 {
-    refuse_file(FOLDER "/nothere.yaml", "no such config file");
+    refuse_file(FOLDER "/nothere.yaml", "No such file");
     refuse_file(FOLDER, "is a folder");
     refuse_file(FOLDER "/in.csv/job.yaml", "Not a directory");
     refuse_file(FOLDER "/in.csv", "must be a mapping"); // a CSV file is YAML text, of a kind

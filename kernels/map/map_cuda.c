@@ -22,7 +22,10 @@ bool ps_map_cuda_compile(struct ps_program *program, struct ps_device *device,
         ps_text_free(&source);
         return ps_fail_memory(error, sizeof *cuda, "the map kernel");
     }
-    bool fine = ps_cuda_module_compile(device, source.data, "map.cu", NULL, &cuda->module, error) &&
+    // Every helper is pasted in; that most are not used is no news.
+    static const char *const nvrtc_options[] = {"-w", NULL};
+    bool fine = ps_cuda_module_compile(device, source.data, "map.cu", nvrtc_options, &cuda->module,
+                                       error) &&
                 ps_cuda_module_kernel(cuda->module, "ps_map", &cuda->kernel, error) &&
                 ps_cuda_shape(device, cuda->kernel, "map", 0, &cuda->info, error);
     ps_text_free(&source);

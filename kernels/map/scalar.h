@@ -100,7 +100,7 @@ PS_ORDER_OPS(long long, i64)
         if (b == 0)                                                                                \
             return m; /* NaN */                                                                    \
         if (m == 0)                                                                                \
-            return copysign##F(0, b);                                                              \
+            return copysign##F((T)0, b);                                                              \
         return (b < 0) != (m < 0) ? m + b : m;                                                     \
     }                                                                                              \
     PS_FN T ps_floordiv_##N(T a, T b)                                                              \
@@ -112,7 +112,7 @@ PS_ORDER_OPS(long long, i64)
         if (m != 0 && (b < 0) != (m < 0))                                                          \
             q -= 1;                                                                                \
         if (q == 0)                                                                                \
-            return copysign##F(0, a / b);                                                          \
+            return copysign##F((T)0, a / b);                                                          \
         T whole = floor##F(q);                                                                     \
         return q - whole > (T)0.5 ? whole + 1 : whole;                                             \
     }                                                                                              \

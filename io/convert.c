@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element conversion with the three cast rules. Values go through the widest type of their kind:
-// int64, uint64 or double, which holds each of them exactly.
+// Element conversion with the three cast rules. Parts where every value is held as it is go
+// through plain loops (io/convert_loops.c). Others are done one by one here, through the widest
+// type of their kind: int64, uint64 or double, which holds each value exactly.
+#include "io/convert_loops.h"
 #include "io/format.h"
 
 #include <math.h>
 #include <string.h>
+
+#define PART 1024 // elements tried at once
 
 struct wide {
     enum { WIDE_SIGNED, WIDE_UNSIGNED, WIDE_FLOAT } kind;
@@ -115,9 +119,10 @@ static int side(const struct wide *w, struct range r)
     if (isnan(w->f))
         return 2;
     double whole = trunc(w->f);
-    return whole < (double)r.low ? -1 : whole >= (double)r.high + 1.0 ? 1
-           : r.high > (1ull << 53) ? whole >= (r.high == UINT64_MAX ? 0x1p64 : 0x1p63)
-                                   : whole > (double)r.high;
+    return whole < (double)r.low           ? -1
+           : whole >= (double)r.high + 1.0 ? 1
+           : r.high > (1ull << 53)         ? whole >= (r.high == UINT64_MAX ? 0x1p64 : 0x1p63)
+                                           : whole > (double)r.high;
 }
 
 static bool to_integer(enum ps_dtype to, void *target, size_t at, const struct wide *w,
@@ -135,8 +140,8 @@ static bool to_integer(enum ps_dtype to, void *target, size_t at, const struct w
     ++*changed;
     if (cast == PS_CAST_SATURATE)
         store_bits(to, target, at, where < 0 ? (uint64_t)r.low : where > 0 ? r.high : wrapped(w));
-    else
-        store_bits(to, target, at, to == PS_BOOL ? where != 0 || wrapped(w) != 0 : wrapped(w));
+    else // something changed, so a bool is not 0: true, as C and NumPy have it
+        store_bits(to, target, at, to == PS_BOOL ? 1 : wrapped(w));
     return true;
 }
 
@@ -187,26 +192,37 @@ static bool to_float(enum ps_dtype to, void *target, size_t at, const struct wid
     return true;
 }
 
-bool ps_convert(enum ps_dtype to, void *target, enum ps_dtype from, const void *source,
-                size_t count, enum ps_cast cast, size_t *bad_out, uint64_t *changed_out)
+static bool convert_slowly(enum ps_dtype to, void *target, enum ps_dtype from, const void *source,
+                           size_t first, size_t end, enum ps_cast cast, size_t *bad_out,
+                           uint64_t *changed_out)
 {
     bool is_float = ps_dtype_is_float(to);
-    if (to == from) {
-        memcpy(target, source, count * ps_dtype_bytes(to));
-        return true;
-    }
-    if (to == PS_F64 && from == PS_F32) { // the common one, always exact
-        for (size_t i = 0; i < count; i++)
-            ((double *)target)[i] = ((const float *)source)[i];
-        return true;
-    }
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = first; i < end; i++) {
         struct wide w = load(from, source, i);
         if (is_float ? to_float(to, target, i, &w, cast, changed_out)
                      : to_integer(to, target, i, &w, cast, changed_out))
             continue;
         *bad_out = i;
         return false;
+    }
+    return true;
+}
+
+bool ps_convert(enum ps_dtype to, void *target, enum ps_dtype from, const void *source,
+                size_t count, enum ps_cast cast, size_t *bad_out, uint64_t *changed_out)
+{
+    size_t to_bytes = ps_dtype_bytes(to), from_bytes = ps_dtype_bytes(from);
+    ps_convert_loop *loop = ps_convert_plainly(to, from);
+    if (loop == NULL) { // the same dtype
+        memcpy(target, source, count * to_bytes);
+        return true;
+    }
+    for (size_t first = 0; first < count; first += PART) {
+        size_t end = count - first < PART ? count : first + PART;
+        if (!loop((char *)target + first * to_bytes, (const char *)source + first * from_bytes,
+                  end - first) &&
+            !convert_slowly(to, target, from, source, first, end, cast, bad_out, changed_out))
+            return false;
     }
     return true;
 }

@@ -134,11 +134,18 @@ struct ps_output_counts { // of the values that were written
 struct ps_output_counts ps_output_counts(const struct ps_output *output);
 
 // ---- Element conversion (io/convert.c) ----
-// count elements. CAST_ERROR fails on a value that the target cannot hold (fractions of a float
-// are truncated toward zero only under saturate and wrap; NaN to an integer is always an error
-// under error and saturate, 0 under wrap). Narrowing a float rounds to nearest; a finite value
-// that would become infinite is an error under error, the largest finite value under saturate.
-// *bad_out is the index of the first refused element. clipped/wrapped are added to.
+// count elements. CAST_ERROR fails on a value that the target cannot hold: out of range, a fraction
+// or NaN for an integer, an integer with more digits than a float has (2^24 + 1 as f32).
+//   to an integer: saturate and wrap cut fractions off (toward zero), then saturate takes the
+//     nearest end of the range (NaN is an error) and wrap the value modulo 2^bits (NaN and
+//     infinities give 0)
+//   to bool: 0 and 1 alone are held; saturate as for an integer; wrap makes all but 0 true
+//   to a float: rounds to nearest, ties to even, straight from the source; a float that loses
+//     digits is no error. A finite value too large is one; saturate gives the largest finite value,
+//     wrap infinity
+// *bad_out is the index of the first refused element; the target is then undefined from some
+// element on. *changed_out is increased by the number of values that saturate or wrap changed (a
+// float's rounding is no change).
 bool ps_convert(enum ps_dtype to, void *target, enum ps_dtype from, const void *source,
                 size_t count, enum ps_cast cast, size_t *bad_out, uint64_t *changed_out);
 // Swaps the bytes of count elements in place.

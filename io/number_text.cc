@@ -125,8 +125,8 @@ std::size_t print_word(const char *word, char *out)
 std::size_t print_half(uint16_t bits, char *out)
 {
     float value = ps_f16_to_f32(bits);
-    if (value != value || value - value != 0 || value == 0)
-        return print_float(value, out);
+    if (value != value || value - value != 0 || value == float(int(value)))
+        return print_float(value, out); // fewer digits of "65504" would be "6.55e+04"
     for (int digits = 1; digits <= 5; ++digits) {
         auto end = std::to_chars(out, out + PS_NUMBER_TEXT, value, std::chars_format::general,
                                  digits).ptr;

@@ -8,6 +8,7 @@
 const struct ps_stage_type *const ps_stage_types[] = {
     &ps_stage_map,
     &ps_stage_matmul,
+    &ps_stage_reduce,
     NULL,
 };
 

@@ -7,5 +7,6 @@
 
 extern const struct ps_stage_type ps_stage_map;
 extern const struct ps_stage_type ps_stage_matmul;
+extern const struct ps_stage_type ps_stage_reduce;
 
 #endif

@@ -304,7 +304,7 @@ PS_EXACT double ps_words_quotient(uint32_t *words, int count, int exponent, bool
 // ---- Results ----
 
 // Words of workspace that the functions below need for accumulators of these sizes.
-#define PS_EXACT_WORK(sum_limbs, square_limbs) (3 * ((sum_limbs) * 2 + (square_limbs) + 16))
+#define PS_EXACT_WORK(sum_limbs, square_limbs) (3 * ((sum_limbs)*2 + (square_limbs) + 16))
 
 // The sum over n, rounded once; the sum itself for n = 1. n > 0.
 PS_EXACT double ps_exact_mean(const int64_t *sum, int64_t stride, int limbs, int low, uint64_t n,

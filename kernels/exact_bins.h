@@ -205,14 +205,14 @@ PS_EXACT void ps_bins64_add(struct ps_bins64 *bins, double value, bool squares)
 PS_EXACT void ps_bins64_whole(const struct ps_bins64 *bins, int anchor,
                               const struct ps_bins_layout *layout, int64_t whole[PS_BINS_MAX])
 {
-    whole[0] = (int64_t)((bins->sum - ps_bins64_start_sum(anchor)) *
-                         ps_exact_power(-layout->unit[0]));
+    whole[0] =
+        (int64_t)((bins->sum - ps_bins64_start_sum(anchor)) * ps_exact_power(-layout->unit[0]));
     whole[1] = (int64_t)(bins->sum_rest * ps_exact_power(-layout->unit[1]));
-    whole[2] = (int64_t)((bins->acc - ps_bins64_start_square(anchor)) *
-                         ps_exact_power(-layout->unit[2]));
+    whole[2] =
+        (int64_t)((bins->acc - ps_bins64_start_square(anchor)) * ps_exact_power(-layout->unit[2]));
     whole[3] = (int64_t)(bins->rest * ps_exact_power(-layout->unit[3]));
-    whole[4] = (int64_t)((bins->error - ps_bins64_start_error(anchor)) *
-                         ps_exact_power(-layout->unit[4]));
+    whole[4] =
+        (int64_t)((bins->error - ps_bins64_start_error(anchor)) * ps_exact_power(-layout->unit[4]));
     whole[5] = (int64_t)(bins->error_rest * ps_exact_power(-layout->unit[5]));
 }
 

@@ -94,7 +94,8 @@ PS_EXACT enum ps_reduce_fault ps_reduce_result(const struct ps_reduce_form *form
     int64_t nan = planes->nan[output];
     int64_t above = planes->positive_inf[output], below = planes->negative_inf[output];
     const int64_t *sum = planes->sum != 0 ? planes->sum + output : 0;
-    bool is_float = form->dtype >= PS_F16, is_signed = form->dtype >= PS_I8 && form->dtype <= PS_I64;
+    bool is_float = form->dtype >= PS_F16,
+         is_signed = form->dtype >= PS_I8 && form->dtype <= PS_I64;
     if (kind == PS_REDUCE_COUNT) {
         *result = ps_reduce_whole(n - (uint64_t)nan, true);
     } else if (kind == PS_REDUCE_MIN || kind == PS_REDUCE_MAX) {
@@ -114,9 +115,9 @@ PS_EXACT enum ps_reduce_fault ps_reduce_result(const struct ps_reduce_form *form
     } else if (kind == PS_REDUCE_VAR || kind == PS_REDUCE_STD) {
         double variance = ps_reduce_nan();
         if (above == 0 && below == 0 && n > ddof)
-            variance = ps_exact_variance(sum, form->sum_limbs, planes->squares + output,
-                                         form->square_limbs, planes->stride, form->low, n, ddof,
-                                         work);
+            variance =
+                ps_exact_variance(sum, form->sum_limbs, planes->squares + output,
+                                  form->square_limbs, planes->stride, form->low, n, ddof, work);
         *result = ps_reduce_number(kind == PS_REDUCE_STD && variance == variance ? sqrt(variance)
                                                                                  : variance);
     } else if (above > 0 || below > 0) {

@@ -7,12 +7,20 @@
 
 static const struct ps_option options[] = {
     {.key = "in", .kind = PS_NAME, .help = "the array to reduce; default: the stage before"},
-    {.key = "axis", .kind = PS_AXES, .fallback = "rows",
+    {.key = "axis",
+     .kind = PS_AXES,
+     .fallback = "rows",
      .help = "rows (axis 0), all, or axes of the row counted from 1, as [1, 2]"},
-    {.key = "of", .kind = PS_CHOICES, .choices = "sum|mean|min|max|var|std|count",
+    {.key = "of",
+     .kind = PS_CHOICES,
+     .choices = "sum|mean|min|max|var|std|count",
      .required = true,
      .help = "what to compute; a list makes a last axis with these names as columns"},
-    {.key = "ddof", .kind = PS_INTEGER, .fallback = "0", .min = 0, .max = 1e9,
+    {.key = "ddof",
+     .kind = PS_INTEGER,
+     .fallback = "0",
+     .min = 0,
+     .max = 1e9,
      .help = "var and std divide by the number of elements minus this"},
     {0},
 };
@@ -26,15 +34,16 @@ static bool choose_axes(const struct ps_value *axis, const struct ps_port *port,
         reduced[i] = axis->count < 0 && i < rank;
     for (int i = 0; i < axis->count; i++) {
         int64_t number = axis->integers[i];
-        struct ps_place place = axis->listed && axis->places != NULL ? axis->places[i]
-                                                                     : axis->place;
+        struct ps_place place =
+            axis->listed && axis->places != NULL ? axis->places[i] : axis->place;
         if (number >= rank) {
             char text[PS_ARRAY_TEXT];
             ps_problem_add(problems, PS_USAGE, place,
-                           rank == 0 ? "axis: '%s' is one number (%s) and has no axes; write axis: "
-                                       "all"
-                                     : "axis: '%s' is %s and has no axis %lld; its axes are counted "
-                                       "from 0 (rows)",
+                           rank == 0
+                               ? "axis: '%s' is one number (%s) and has no axes; write axis: "
+                                 "all"
+                               : "axis: '%s' is %s and has no axis %lld; its axes are counted "
+                                 "from 0 (rows)",
                            port->name, ps_array_text(&port->array, text), (long long)number);
             return false;
         }
@@ -60,7 +69,7 @@ static bool choose_axes(const struct ps_value *axis, const struct ps_port *port,
 static void join_axes(struct ps_reduce *reduce, const struct ps_array *array, const bool *reduced)
 {
     int64_t step = 1;
-    int last = -1; // 1: reduced, 0: kept
+    int last = -1;                               // 1: reduced, 0: kept
     struct ps_reduce_axes lists[2] = {{0}, {0}}; // innermost first
     reduce->kept_count = reduce->reduced_count = 1;
     for (int i = array->rank - 1; i > 0; i--) {
@@ -247,7 +256,7 @@ static void reduce_release(struct ps_program *program)
 static int reduce_kernels(const struct ps_program *program, struct ps_kernel_info *infos_out,
                           int max)
 {
-#if PS_HAVE_CUDA
+#if PS_HAVE_CUDA && defined PS_REDUCE_CUDA
     if (program->device->backend->id == PS_CUDA)
         return ps_reduce_kernels_cuda(program, infos_out, max);
 #endif
@@ -272,11 +281,13 @@ const struct ps_stage_type ps_stage_reduce = {
     .unplan = ps_reduce_unplan,
     .compile = reduce_compile,
     .release = reduce_release,
-    .run = {[PS_CPU] = ps_reduce_run_cpu,
-#if PS_HAVE_CUDA
+    .run =
+        {
+            [PS_CPU] = ps_reduce_run_cpu,
+#if PS_HAVE_CUDA && defined PS_REDUCE_CUDA
             [PS_CUDA] = ps_reduce_run_cuda,
 #endif
-    },
+        },
     .scratch_bytes = ps_reduce_scratch_bytes,
     .kernels = reduce_kernels,
     .reduction = &reduction,

@@ -29,7 +29,7 @@ PS_EXACT int64_t ps_reduce_offset(const struct ps_reduce_axes *axes, int64_t ind
 struct ps_reduce {
     struct ps_reduce_form form; // rows: outputs = a row's elements; all: 1; inner: see below
     struct ps_reduce_ask ask;
-    bool inner;                 // over axes of the row; else over rows (or everything)
+    bool inner; // over axes of the row; else over rows (or everything)
     int64_t row_elements;
     // Inner: each row gives `kept_count` outputs out of `reduced_count` elements each. Neighbouring
     // axes of one sort are joined. form.outputs: the size of the last axis if kept, else 1.

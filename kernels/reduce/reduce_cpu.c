@@ -52,8 +52,8 @@ static bool run_inner(const struct ps_program *program, const struct ps_launch *
     if (outer.count > 0 && outer.step[outer.count - 1] == 1)
         outer.count--; // the last axis: its places go together
     for (int64_t row = 0; row < launch->rows; row++) {
-        const char *data = (const char *)launch->inputs[0] +
-                           (size_t)row * (size_t)reduce->row_elements * bytes;
+        const char *data =
+            (const char *)launch->inputs[0] + (size_t)row * (size_t)reduce->row_elements * bytes;
         for (int64_t place = 0; place < places; place++) {
             add_inner(program, launch->scratch,
                       data + (size_t)ps_reduce_offset(&outer, place) * bytes);
@@ -90,8 +90,7 @@ bool ps_reduce_run_cpu(const struct ps_program *program, const struct ps_launch 
     return true;
 }
 
-size_t ps_reduce_scratch_bytes(const struct ps_step *step, enum ps_backend_id backend,
-                               int64_t rows)
+size_t ps_reduce_scratch_bytes(const struct ps_step *step, enum ps_backend_id backend, int64_t rows)
 {
     (void)rows;
     const struct ps_reduce *reduce = step->stages[0]->detail;

@@ -74,13 +74,13 @@ bool ps_reduce_fail(enum ps_reduce_fault fault, int kind, const char *where,
     case PS_REDUCE_OVERFLOW:
         return ps_fail(error, PS_INPUT,
                        "%s of '%s' (%s)%s is beyond 64 bits; ask for the mean, or make '%s' f64 "
-                       "by a map stage", name, shown, ps_dtype_name(input->array.dtype), where,
-                       shown);
+                       "by a map stage",
+                       name, shown, ps_dtype_name(input->array.dtype), where, shown);
     case PS_REDUCE_INEXACT:
         return ps_fail(error, PS_INPUT,
                        "%s of '%s' (%s)%s has more than the 53 bits that float64, the dtype common "
-                       "to the kinds listed, can hold; ask for %s in a stage of its own", name,
-                       shown, ps_dtype_name(input->array.dtype), where, name);
+                       "to the kinds listed, can hold; ask for %s in a stage of its own",
+                       name, shown, ps_dtype_name(input->array.dtype), where, name);
     default:
         return ps_fail(error, PS_INPUT, "%s of zero rows: '%s' has no element to take it from",
                        name, shown);
@@ -95,8 +95,7 @@ static const char *place_of(const struct ps_array *array, int64_t output, int64_
         snprintf(out, size, "%s", "");
     else if (array->column_count > 0 && array->rank == 2) {
         const char *name = array->columns[output];
-        snprintf(out, size, ", column '%s',",
-                 ps_escape(name, strlen(name), shown, sizeof shown));
+        snprintf(out, size, ", column '%s',", ps_escape(name, strlen(name), shown, sizeof shown));
     } else
         snprintf(out, size, ", element %lld of the row,", (long long)output);
     return out;

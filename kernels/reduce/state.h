@@ -9,11 +9,11 @@
 
 // What is kept for one dtype and one set of kinds.
 struct ps_reduce_form {
-    int dtype;         // enum ps_dtype of the input
-    int low;           // the sums' bit 0 is 2^low, the squares' 2^(2 low)
-    int sum_limbs;     // 0: sums are not wanted
-    int square_limbs;  // 0: squares are not wanted
-    int64_t outputs;   // accumulators side by side
+    int dtype;        // enum ps_dtype of the input
+    int low;          // the sums' bit 0 is 2^low, the squares' 2^(2 low)
+    int sum_limbs;    // 0: sums are not wanted
+    int square_limbs; // 0: squares are not wanted
+    int64_t outputs;  // accumulators side by side
 };
 
 #define PS_REDUCE_PLANES 5 // before the limbs: counts of NaN, +inf, -inf; smallest, largest
@@ -47,8 +47,7 @@ PS_EXACT struct ps_reduce_planes ps_reduce_planes(const struct ps_reduce_form *f
     planes.smallest = (uint64_t *)(first + 3 * n);
     planes.largest = (uint64_t *)(first + 4 * n);
     planes.sum = form->sum_limbs > 0 ? first + PS_REDUCE_PLANES * n : 0;
-    planes.squares =
-        form->square_limbs > 0 ? first + (PS_REDUCE_PLANES + form->sum_limbs) * n : 0;
+    planes.squares = form->square_limbs > 0 ? first + (PS_REDUCE_PLANES + form->sum_limbs) * n : 0;
     planes.stride = n;
     return planes;
 }
@@ -104,8 +103,8 @@ PS_EXACT void ps_reduce_odd_f64(const struct ps_reduce_form *form,
     if (magnitude > 0x7ff0000000000000ull) {
         ps_exact_limb_add(&planes->nan[output], 1);
     } else if (magnitude == 0x7ff0000000000000ull) {
-        ps_exact_limb_add(value > 0 ? &planes->positive_inf[output]
-                                    : &planes->negative_inf[output], 1);
+        ps_exact_limb_add(value > 0 ? &planes->positive_inf[output] : &planes->negative_inf[output],
+                          1);
     } else if (magnitude != 0) {
         if (planes->sum != 0)
             ps_exact_add_double(planes->sum + output, planes->stride, form->low, value);

@@ -89,8 +89,8 @@ static void walk_matrix(const struct walk *walk, const struct ps_reduce_form *fo
 
 #define TILE(NAME, TYPE, LANES, ROWS)                                                              \
     static void add_##NAME(const struct ps_reduce_form *form,                                      \
-                           const struct ps_reduce_planes *planes, int64_t first,                   \
-                           const void *data, int64_t rows, int64_t columns)                        \
+                           const struct ps_reduce_planes *planes, int64_t first, const void *data, \
+                           int64_t rows, int64_t columns)                                          \
     {                                                                                              \
         static const struct walk walk = {sizeof(TYPE), LANES, ROWS, group_##NAME, few_##NAME};     \
         walk_matrix(&walk, form, planes, first, data, rows, columns);                              \
@@ -109,7 +109,16 @@ TILE(u32, uint32_t, LANES_INT, ROWS_MAX)
 TILE(u64, uint64_t, LANES_INT, ROWS_MAX)
 
 const struct ps_reduce_tile PS_REDUCE_TILE = {
-    .add = {[PS_BOOL] = add_u8, [PS_I8] = add_i8, [PS_I16] = add_i16, [PS_I32] = add_i32,
-            [PS_I64] = add_i64, [PS_U8] = add_u8, [PS_U16] = add_u16, [PS_U32] = add_u32,
-            [PS_U64] = add_u64, [PS_F16] = add_f16, [PS_F32] = add_f32, [PS_F64] = add_f64},
+    .add = {[PS_BOOL] = add_u8,
+            [PS_I8] = add_i8,
+            [PS_I16] = add_i16,
+            [PS_I32] = add_i32,
+            [PS_I64] = add_i64,
+            [PS_U8] = add_u8,
+            [PS_U16] = add_u16,
+            [PS_U32] = add_u32,
+            [PS_U64] = add_u64,
+            [PS_F16] = add_f16,
+            [PS_F32] = add_f32,
+            [PS_F64] = add_f64},
 };

@@ -186,8 +186,7 @@ static void group_f32(const struct group *group, const void *data)
         int32_t below = ~look.smallest[lane], above = look.largest[lane];
         uint32_t largest = (uint32_t)(above > below ? above : below);
         anchors[l] = ps_bins32_anchor(largest);
-        fits[l] = largest < 0x7f800000u &&
-                  look.above_zero[lane] >= ps_bins32_from(anchors[l]) - 1;
+        fits[l] = largest < 0x7f800000u && look.above_zero[lane] >= ps_bins32_from(anchors[l]) - 1;
         sums.acc[l] = ps_bins32_start(anchors[l]);
     }
     if (planes->squares != NULL)

@@ -29,7 +29,7 @@ static inline void flush_int(const struct group *group, const struct sums_int *s
 // IS64: values of 64 bits, whose squares have 128. KEY(value): the order-preserving key.
 #define KEY_SIGNED(value) ps_reduce_key_signed((int64_t)(value))
 #define KEY_UNSIGNED(value) ((uint64_t)(value))
-#define LOW_SIGNED(value) ((int64_t)((uint64_t)(value) & 0xffffffffu))
+#define LOW_SIGNED(value) ((int64_t)((uint64_t)(value)&0xffffffffu))
 #define HIGH_SIGNED(value) ((int64_t)(value) >> 32)
 #define HIGH_UNSIGNED(value) ((int64_t)((uint64_t)(value) >> 32))
 #define MAGNITUDE_SIGNED(value) ((value) < 0 ? (uint64_t)0 - (uint64_t)(value) : (uint64_t)(value))

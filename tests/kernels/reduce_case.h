@@ -13,8 +13,8 @@
 #include <string.h>
 
 struct reduce_case {
-    const char *axis;  // "rows", "all", "1", "1,2"
-    const char *of;    // "mean", or "mean,std" as a list
+    const char *axis; // "rows", "all", "1", "1,2"
+    const char *of;   // "mean", or "mean,std" as a list
     int64_t ddof;
     struct ps_array input;
     const void *data;
@@ -69,8 +69,7 @@ static inline bool case_plan(const struct reduce_case *c, struct ps_port *port,
     case_words((struct ps_value *)ps_values_get(values, "axis"), c->axis, &problems);
     case_words((struct ps_value *)ps_values_get(values, "of"), c->of, &problems);
     ((struct ps_value *)ps_values_get(values, "ddof"))->integer = c->ddof;
-    *stage = (struct ps_stage){.type = &ps_stage_reduce, .name = "r", .port = 1,
-                               .options = values};
+    *stage = (struct ps_stage){.type = &ps_stage_reduce, .name = "r", .port = 1, .options = values};
     bool fine = problems.error_count == 0 && ps_stage_reduce.plan(stage, &scope, &problems);
     if (!fine)
         ps_fail(error, PS_USAGE, "%s", problems.count > 0 ? problems.list[0].text : "no message");
@@ -80,8 +79,8 @@ static inline bool case_plan(const struct reduce_case *c, struct ps_port *port,
 
 // All blocks of one slot's share; out_host receives streamed results.
 static inline bool case_blocks(const struct reduce_case *c, const struct ps_step *step,
-                               const struct ps_program *program, struct ps_queue *queue,
-                               int slot, char *state, char *out_host, struct ps_error *error)
+                               const struct ps_program *program, struct ps_queue *queue, int slot,
+                               char *state, char *out_host, struct ps_error *error)
 {
     const struct ps_backend *backend = queue->device->backend;
     struct ps_device *device = queue->device;
@@ -111,8 +110,8 @@ static inline bool case_blocks(const struct reduce_case *c, const struct ps_step
         memcpy(in_host, (const char *)c->data + (size_t)list[2 * b] * in_row, bytes);
         const void *inputs[] = {in};
         void *outputs[] = {out_row > 0 ? out : NULL};
-        struct ps_launch launch = {queue, list[2 * b], list[2 * b + 1], inputs, outputs,
-                                   state, scratch};
+        struct ps_launch launch = {queue,   list[2 * b], list[2 * b + 1], inputs,
+                                   outputs, state,       scratch};
         fine = (bytes == 0 || backend->copy(queue, in, in_host, bytes, error)) &&
                ps_stage_reduce.run[backend->id](program, &launch, error) &&
                backend->wait(queue, error);

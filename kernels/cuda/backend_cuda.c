@@ -11,7 +11,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 bool ps_cuda_use(struct ps_device *device, struct ps_error *error)
 {
@@ -86,60 +85,6 @@ static bool cuda_open(const struct ps_device_request *request, struct ps_device 
     }
     cuda_close(&device->base);
     return false;
-}
-
-// ---- Memory ----
-
-static bool fail_alloc(cudaError_t result, enum ps_memory memory, size_t bytes,
-                       struct ps_error *error)
-{
-    size_t free_bytes = 0, total = 0;
-    char asked[32], left[32], all[32];
-    ps_size_text(bytes, asked, sizeof asked);
-    cudaGetLastError(); // so that the next call does not report it again
-    if (result != cudaErrorMemoryAllocation)
-        return ps_cuda_check(result, memory == PS_MEMORY_HOST ? "cudaHostAlloc" : "cudaMalloc",
-                             error);
-    if (memory == PS_MEMORY_HOST)
-        return ps_fail(error, PS_DEVICE,
-                       "%s of pinned host memory (%zu bytes) cannot be had: set "
-                       "run.memory, run.block or run.slots lower, or raise the limit of locked "
-                       "memory (ulimit -l, or the container's)",
-                       asked, bytes);
-    if (cudaMemGetInfo(&free_bytes, &total) != cudaSuccess)
-        free_bytes = total = 0;
-    return ps_fail(
-        error, PS_DEVICE,
-        "out of GPU memory: asked for %s (%zu bytes), %s of %s are free: "
-        "set run.device_memory, run.block or run.slots lower, or see with nvidia-smi who "
-        "uses the GPU",
-        asked, bytes, ps_size_text(free_bytes, left, sizeof left),
-        ps_size_text(total, all, sizeof all));
-}
-
-static void *cuda_alloc(struct ps_device *device, enum ps_memory memory, size_t bytes,
-                        struct ps_error *error)
-{
-    void *data = NULL;
-    bytes = bytes > 0 ? bytes : 1;
-    if (!ps_cuda_use(device, error))
-        return NULL;
-    cudaError_t result = memory == PS_MEMORY_HOST
-                             ? cudaHostAlloc(&data, bytes, cudaHostAllocPortable)
-                             : cudaMalloc(&data, bytes);
-    if (result == cudaSuccess)
-        return data;
-    fail_alloc(result, memory, bytes, error);
-    return NULL;
-}
-
-static void cuda_free(struct ps_device *device, enum ps_memory memory, void *data)
-{
-    cudaSetDevice(ps_cuda_device(device)->index);
-    if (memory == PS_MEMORY_HOST)
-        cudaFreeHost(data);
-    else
-        cudaFree(data);
 }
 
 // ---- Queues ----
@@ -288,8 +233,8 @@ const struct ps_backend ps_backend_cuda = {
     .unified = false,
     .open = cuda_open,
     .close = cuda_close,
-    .alloc = cuda_alloc,
-    .free = cuda_free,
+    .alloc = ps_cuda_alloc,
+    .free = ps_cuda_free,
     .queue_open = cuda_queue_open,
     .queue_close = cuda_queue_close,
     .copy = cuda_copy,

@@ -57,6 +57,11 @@ const char *ps_cuda_architectures(void);
 // Makes the device current for the calling thread.
 bool ps_cuda_use(struct ps_device *device, struct ps_error *error);
 
+// The backend's alloc and free (kernels/cuda/memory.c).
+void *ps_cuda_alloc(struct ps_device *device, enum ps_memory memory, size_t bytes,
+                    struct ps_error *error);
+void ps_cuda_free(struct ps_device *device, enum ps_memory memory, void *data);
+
 // ---- Kernels compiled at run time (kernels/cuda/nvrtc.c) ----
 // source: CUDA C without #include; name: file name in messages; options: extra NVRTC options,
 // NULL-terminated or NULL. Always compiled with --fmad=false, precise division and square root,

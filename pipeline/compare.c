@@ -44,22 +44,41 @@ static double value_at(enum ps_dtype dtype, const void *data, size_t i)
 
 // Maps the bits of a float to an integer that grows with the value, so that neighbours differ
 // by one (-0 and +0 coincide).
-static double rank_of(enum ps_dtype dtype, const void *data, size_t i)
+static int64_t rank_of(enum ps_dtype dtype, const void *data, size_t i)
 {
-    int64_t bits = 0;
     if (dtype == PS_F16) {
         uint16_t b = ((const uint16_t *)data)[i];
-        bits = b & 0x8000 ? -(int64_t)(b & 0x7fff) : b;
-    } else if (dtype == PS_F32) {
+        return b & 0x8000 ? -(int64_t)(b & 0x7fff) : b;
+    }
+    if (dtype == PS_F32) {
         uint32_t b;
         memcpy(&b, (const char *)data + 4 * i, 4);
-        bits = b & 0x80000000u ? -(int64_t)(b & 0x7fffffffu) : (int64_t)b;
-    } else {
-        uint64_t b;
-        memcpy(&b, (const char *)data + 8 * i, 8);
-        bits = b >> 63 ? -(int64_t)(b & INT64_MAX) : (int64_t)b;
+        return b & 0x80000000u ? -(int64_t)(b & 0x7fffffffu) : (int64_t)b;
     }
-    return (double)bits;
+    uint64_t b;
+    memcpy(&b, (const char *)data + 8 * i, 8);
+    return b >> 63 ? -(int64_t)(b & INT64_MAX) : (int64_t)b;
+}
+
+// Representable numbers from one to the other, exact up to 2^53: subtracted before it is rounded.
+static double ulp_between(enum ps_dtype dtype, const void *a, const void *b, size_t i)
+{
+    int64_t x = rank_of(dtype, a, i), y = rank_of(dtype, b, i);
+    return x > y ? (double)((uint64_t)x - (uint64_t)y) : (double)((uint64_t)y - (uint64_t)x);
+}
+
+// Distance of two 64-bit integers, which doubles cannot tell apart beyond 2^53.
+static double integer_between(enum ps_dtype dtype, const void *a, const void *b, size_t i)
+{
+    if (dtype == PS_I64) {
+        int64_t x = ((const int64_t *)a)[i], y = ((const int64_t *)b)[i];
+        return x > y ? (double)((uint64_t)x - (uint64_t)y) : (double)((uint64_t)y - (uint64_t)x);
+    }
+    if (dtype == PS_U64) {
+        uint64_t x = ((const uint64_t *)a)[i], y = ((const uint64_t *)b)[i];
+        return x > y ? (double)(x - y) : (double)(y - x);
+    }
+    return fabs(value_at(dtype, a, i) - value_at(dtype, b, i));
 }
 
 static void add_one(struct ps_difference *d, enum ps_dtype dtype, const void *a, const void *b,
@@ -76,9 +95,9 @@ static void add_one(struct ps_difference *d, enum ps_dtype dtype, const void *a,
         d->worst = element;
         return;
     }
-    double ulp = is_float ? fabs(rank_of(dtype, a, i) - rank_of(dtype, b, i)) : fabs(x - y);
-    ulp = !is_float && ulp == 0 ? 1 : ulp; // 64-bit integers beyond 2^53
-    double absolute = fabs(x - y), scale = fabs(x) > fabs(y) ? fabs(x) : fabs(y);
+    double absolute = is_float ? fabs(x - y) : integer_between(dtype, a, b, i);
+    double ulp = is_float ? ulp_between(dtype, a, b, i) : absolute;
+    double scale = fabs(x) > fabs(y) ? fabs(x) : fabs(y);
     if (isinf(x) || isinf(y))
         absolute = x == y ? 0 : INFINITY;
     double relative = absolute == 0 ? 0 : absolute / scale;
@@ -171,6 +190,11 @@ static double normalised(const struct ps_difference *difference)
     return difference->scale > 0 ? difference->absolute / difference->scale : 0;
 }
 
+static double epsilon(enum ps_dtype dtype)
+{
+    return dtype == PS_F16 ? 0x1p-10 : dtype == PS_F32 ? 0x1p-23 : 0x1p-52;
+}
+
 // A stage that was fed different numbers cannot give equal ones. Its result may then differ, in
 // proportion to its largest value, by this many times what its inputs differ, in proportion to
 // theirs: room for cancellation, far below anything a wrong kernel produces.
@@ -192,8 +216,9 @@ static bool matches(const struct ps_compare *compare, int port)
         return true;
     if (d->nan_mismatch)
         return false;
+    double bound = ps_compare_bound(stage, compare->plan);
     double from_inputs = inherited(compare, stage);
-    return d->ulp <= ps_compare_bound(stage, compare->plan) ||
+    return d->ulp <= bound || normalised(d) <= bound * epsilon(stage->output.dtype) ||
            (from_inputs > 0 && normalised(d) <= AMPLIFICATION * from_inputs);
 }
 

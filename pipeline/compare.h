@@ -27,6 +27,8 @@ void ps_compare_add(struct ps_compare *compare, int port, const void *a, const v
                     size_t count, int64_t first_element);
 // Bound in ulp under which a stage matches: integers and reductions 0 (they are exact), maps 4
 // (elementary functions differ by library), matmul 2 sqrt(K) + 8 (another order of the sums).
+// It is counted at each value, or else at the array's largest: where terms cancel, a small result
+// carries the rounding errors of large ones.
 double ps_compare_bound(const struct ps_stage *stage, const struct ps_plan *plan);
 bool ps_compare_matched(const struct ps_compare *compare);
 void ps_compare_print(const struct ps_compare *compare, const struct ps_timing *timing,

@@ -104,6 +104,26 @@ static bool open_lane(struct ps_executor *executor, struct ps_lane *lane, size_t
     return lane->host != NULL;
 }
 
+static bool alloc_merging(struct ps_executor *executor, struct ps_error *error)
+{
+    size_t most = 0;
+    for (int p = 0; p < executor->plan->pass_count; p++) {
+        const struct ps_pass *pass = &executor->plan->passes[p];
+        for (int s = 0; s < pass->step_count; s++) {
+            const struct ps_step *step = &pass->steps[s].step;
+            size_t bytes = pass->steps[s].reduces ? step->type->reduction->state_bytes(step) : 0;
+            most = bytes > most ? bytes : most;
+        }
+    }
+    if (most == 0)
+        return true;
+    executor->merged = executor->backend->alloc(executor->device, PS_MEMORY_HOST, most, error);
+    if (executor->merged == NULL)
+        return false;
+    executor->other = executor->backend->alloc(executor->device, PS_MEMORY_HOST, most, error);
+    return executor->other != NULL;
+}
+
 bool ps_executor_alloc(struct ps_executor *executor, struct ps_error *error)
 {
     const struct ps_plan *plan = executor->plan;
@@ -111,6 +131,8 @@ bool ps_executor_alloc(struct ps_executor *executor, struct ps_error *error)
     for (int p = 0; p < plan->port_count; p++)
         if (plan->needed[p] && !plan->ports[p].streamed && !alloc_whole(executor, p, error))
             return false;
+    if (!alloc_merging(executor, error))
+        return false;
     executor->lanes = calloc((size_t)plan->slots, sizeof *executor->lanes);
     if (executor->lanes == NULL)
         return ps_fail_memory(error, (size_t)plan->slots * sizeof *executor->lanes, "slots");
@@ -146,6 +168,10 @@ static void free_memory(struct ps_executor *executor)
         if (lane->device != NULL)
             backend->free(executor->device, PS_MEMORY_DEVICE, lane->device);
     }
+    if (executor->merged != NULL)
+        backend->free(executor->device, PS_MEMORY_HOST, executor->merged);
+    if (executor->other != NULL)
+        backend->free(executor->device, PS_MEMORY_HOST, executor->other);
     for (int p = 0; executor->whole != NULL && p < executor->plan->port_count; p++) {
         if (!backend->unified && executor->whole_host[p] != NULL)
             backend->free(executor->device, PS_MEMORY_HOST, executor->whole_host[p]);

@@ -22,6 +22,7 @@ struct ps_executor {
     void **whole;                  // per port: device memory of a whole array, or NULL
     void **whole_host;             // the same in host memory (pinned); == whole when unified
     struct ps_lane *lanes;         // plan->slots of them
+    char *merged, *other;          // host memory to merge states in; NULL without reductions
     const struct ps_pass *pass;    // the pass that is running
     struct ps_layout layout;       // of that pass
 };

@@ -88,16 +88,21 @@ static bool note(struct ps_executor *executor, const struct ps_block_range *rang
     return true;
 }
 
+// What a step reads and writes: of streamed arrays, and of whole ones when it runs on them alone.
 static uint64_t step_bytes(const struct ps_executor *executor, const struct ps_plan_step *step,
                            int64_t rows)
 {
+    const struct ps_port *ports = executor->plan->ports;
     uint64_t bytes = 0;
-    for (int i = 0; i < step->step.input_count; i++)
-        if (executor->plan->ports[step->input_ports[i]].streamed)
-            bytes += ps_array_row_bytes(&step->step.inputs[i]->array) * (uint64_t)rows;
-    for (int i = 0; i < step->step.output_count; i++)
-        if (executor->plan->ports[step->output_ports[i]].streamed)
-            bytes += ps_array_row_bytes(&step->step.outputs[i]->output) * (uint64_t)rows;
+    for (int i = 0; i < step->step.input_count + step->step.output_count; i++) {
+        int port = i < step->step.input_count ? step->input_ports[i]
+                                              : step->output_ports[i - step->step.input_count];
+        size_t whole = 0;
+        if (ports[port].streamed)
+            bytes += ps_array_row_bytes(&ports[port].array) * (uint64_t)rows;
+        else if (step->whole && ps_array_bytes(&ports[port].array, &whole))
+            bytes += whole;
+    }
     return bytes;
 }
 
@@ -120,18 +125,17 @@ static bool note_all(struct ps_executor *executor, const struct ps_block_range *
            note(executor, range, mark, PS_STEP_D2H, "outputs", out_bytes, timing, error);
 }
 
-bool ps_executor_run(struct ps_executor *executor, const struct ps_block_range *range,
-                     struct ps_timing *timing, struct ps_error *error)
+static bool enqueue(struct ps_executor *executor, const struct ps_block_range *range,
+                    uint64_t *in_bytes, uint64_t *out_bytes, struct ps_error *error)
 {
     const struct ps_pass *pass = executor->pass;
     const struct ps_backend *backend = executor->backend;
     struct ps_queue *queue = executor->lanes[range->slot].queue;
-    uint64_t in_bytes = 0, out_bytes = 0;
     int mark = 0;
     if (!backend->mark(queue, mark++, error))
         return false;
     if (!backend->unified && !copy_block(executor, range->slot, pass->inputs, pass->input_count,
-                                         range->rows, true, &in_bytes, error))
+                                         range->rows, true, in_bytes, error))
         return false;
     if (!backend->mark(queue, mark++, error))
         return false;
@@ -139,11 +143,23 @@ bool ps_executor_run(struct ps_executor *executor, const struct ps_block_range *
         if (!launch(executor, s, range, error) || !backend->mark(queue, mark++, error))
             return false;
     if (!backend->unified && !copy_block(executor, range->slot, pass->keeps, pass->keep_count,
-                                         range->rows, false, &out_bytes, error))
+                                         range->rows, false, out_bytes, error))
         return false;
-    if (!backend->mark(queue, mark, error))
+    return backend->mark(queue, mark, error);
+}
+
+bool ps_executor_run(struct ps_executor *executor, const struct ps_block_range *range,
+                     struct ps_timing *timing, struct ps_error *error)
+{
+    struct ps_queue *queue = executor->lanes[range->slot].queue;
+    uint64_t in_bytes = 0, out_bytes = 0;
+    if (!enqueue(executor, range, &in_bytes, &out_bytes, error)) {
+        // What was enqueued still uses the slot's buffers. Its own faults come second.
+        struct ps_error second = {0};
+        executor->backend->wait(queue, &second);
         return false;
-    if (!backend->wait(queue, error)) {
+    }
+    if (!executor->backend->wait(queue, error)) {
         ps_error_place(error, "pass %d, rows %lld-%lld", range->pass + 1,
                        (long long)range->first_row,
                        (long long)(range->first_row + range->rows - 1));
@@ -190,28 +206,22 @@ static bool finish_reduction(struct ps_executor *executor, int s, int slots,
     const struct ps_stage_reduction *reduction = step->step.type->reduction;
     const struct ps_backend *backend = executor->backend;
     size_t bytes = reduction->state_bytes(&step->step);
-    char *merged = backend->alloc(executor->device, PS_MEMORY_HOST, bytes, error);
-    char *other = merged ? backend->alloc(executor->device, PS_MEMORY_HOST, bytes, error) : NULL;
-    bool fine = other != NULL;
+    bool fine = true;
     for (int slot = 0; fine && slot < slots; slot++) {
         struct ps_lane *lane = &executor->lanes[slot];
-        char *target = slot == 0 ? merged : other;
+        char *target = slot == 0 ? executor->merged : executor->other;
         fine = backend->copy(lane->queue, target, lane->device + executor->layout.state[s], bytes,
                              error) &&
                backend->wait(lane->queue, error);
         if (fine && slot > 0)
-            reduction->merge(&step->step, merged, other);
+            reduction->merge(&step->step, executor->merged, executor->other);
     }
     int port = step->output_ports[0];
-    fine = fine && reduction->finish(&step->step, merged, executor->whole_host[port], error);
+    fine = fine && reduction->finish(&step->step, executor->merged, executor->whole_host[port],
+                                     error);
     if (!fine)
         ps_error_place(error, "stage %s (%s)", step->label, step->step.type->name);
-    fine = fine && transfer_whole(executor, port, true, error);
-    if (other != NULL)
-        backend->free(executor->device, PS_MEMORY_HOST, other);
-    if (merged != NULL)
-        backend->free(executor->device, PS_MEMORY_HOST, merged);
-    return fine;
+    return fine && transfer_whole(executor, port, true, error);
 }
 
 static bool run_whole_step(struct ps_executor *executor, int pass, int s,
@@ -229,7 +239,8 @@ static bool run_whole_step(struct ps_executor *executor, int pass, int s,
         ps_error_place(error, "stage %s (%s)", step->label, step->step.type->name);
         return false;
     }
-    if (!note(executor, &range, 0, PS_STEP_STAGE, step->label, 0, timing, error))
+    if (!note(executor, &range, 0, PS_STEP_STAGE, step->label,
+              step_bytes(executor, step, 0), timing, error))
         return false;
     if (step->reduces)
         return finish_reduction(executor, s, 1, error);
@@ -274,7 +285,7 @@ bool ps_executor_end_pass(struct ps_executor *executor, struct ps_timing *timing
         struct ps_timing_entry entry = {
             .pass = pass + 1, .block = -1, .kind = PS_STEP_STAGE, .rows = 0,
             .name = executor->pass->steps[s].label, .start_ms = start,
-            .duration_ms = ps_clock_ms() - start, .backend = "cpu",
+            .duration_ms = ps_clock_ms() - start, .backend = executor->backend->name,
         };
         ps_timing_add(timing, &entry);
     }

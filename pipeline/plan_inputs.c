@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#define COUNT_BYTES (4u << 20) // read at a time while counting rows
+
 static void check_stream(struct ps_port *port, const struct ps_config_input *input,
                          struct ps_problems *problems)
 {
@@ -19,6 +21,24 @@ static void check_stream(struct ps_port *port, const struct ps_config_input *inp
                        port->array.rank);
         port->failed = true;
     }
+}
+
+// A whole array needs its size before any memory is taken. Readers start again at row 0.
+static bool count_rows(struct ps_reader *reader, struct ps_port *port, struct ps_error *error)
+{
+    size_t row_bytes = ps_array_row_bytes(&reader->array);
+    int64_t step = row_bytes > 0 ? (int64_t)(COUNT_BYTES / row_bytes) : 1, rows = 0;
+    step = step > 0 ? step : 1;
+    struct ps_read_result result = {.rows = step};
+    void *data = malloc((size_t)step * row_bytes + 1);
+    if (data == NULL)
+        return ps_fail_memory(error, (size_t)step * row_bytes, "counting rows");
+    bool fine = true;
+    for (; fine && result.rows == step; rows += result.rows)
+        fine = ps_reader_read(reader, rows, step, data, &result, error);
+    free(data);
+    port->array.dims[0] = rows;
+    return fine;
 }
 
 static void open_input(struct ps_plan *plan, int i, struct ps_problems *problems)
@@ -44,6 +64,13 @@ static void open_input(struct ps_plan *plan, int i, struct ps_problems *problems
     port->failed = false;
     port->array = reader->array; // columns borrowed from the reader
     check_stream(port, input, problems);
+    bool counted = port->failed || port->streamed || ps_array_rows(&port->array) >= 0 ||
+                   count_rows(reader, port, &error);
+    if (!counted) {
+        ps_problem_add(problems, error.status, input->place, "input '%s': %s", input->name,
+                       error.text);
+        port->failed = true;
+    }
 }
 
 void ps_plan_open_inputs(struct ps_plan *plan, struct ps_problems *problems)

@@ -73,11 +73,21 @@ static bool same_row_shape(const struct ps_array *a, const struct ps_array *b)
     return true;
 }
 
+// Whether the step still has a place for all that its stages read and make when one more joins.
+static bool has_room(const struct ps_plan_step *step, const struct ps_stage *stage)
+{
+    int arrays = stage->input_count;
+    for (int i = 0; i < step->step.stage_count; i++)
+        arrays += step->step.stages[i]->input_count;
+    return arrays <= PS_LAUNCH_ARRAYS_MAX && step->step.stage_count < PS_LAUNCH_ARRAYS_MAX;
+}
+
 static bool joins(const struct ps_plan *plan, const struct ps_plan_step *step,
                   const struct ps_stage *stage)
 {
     return !plan->compare && step->step.type == stage->type && stage->type->joins != NULL &&
            !step->whole && stage_reads_stream(plan, stage) && stage->streamed &&
+           has_room(step, stage) &&
            same_row_shape(&step->step.stages[0]->output, &stage->output) &&
            stage->type->joins(&step->step, stage);
 }

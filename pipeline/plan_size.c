@@ -41,7 +41,9 @@ static bool choose_auto(struct ps_plan *plan, const char *missing)
     uint64_t bytes = input_bytes(plan);
     const char *without = stage_without(plan, PS_CUDA);
     plan->backend = PS_CPU;
-    if (missing != NULL)
+    if (plan->port_count == plan->input_count)
+        snprintf(plan->reason, sizeof plan->reason, "there is no stage to run");
+    else if (missing != NULL)
         snprintf(plan->reason, sizeof plan->reason, "%s", missing);
     else if (without != NULL)
         snprintf(plan->reason, sizeof plan->reason, "stage type %s does not run on cuda", without);
@@ -102,6 +104,26 @@ static uint64_t whole_bytes(const struct ps_plan *plan)
     return total;
 }
 
+// What outputs stored as another dtype take to convert one block (or a whole array).
+static uint64_t conversion_bytes(const struct ps_plan *plan, int64_t block_rows)
+{
+    uint64_t total = 0;
+    for (int i = 0; i < plan->output_count; i++) {
+        const struct ps_plan_output *output = &plan->outputs[i];
+        const struct ps_array *array = &output->spec.array;
+        int64_t rows = output->streamed ? block_rows : ps_array_rows(array);
+        uint64_t bytes;
+        if (output->spec.dtype == array->dtype)
+            continue;
+        if (__builtin_mul_overflow((uint64_t)rows * ps_dtype_bytes(output->spec.dtype),
+                                   (uint64_t)ps_array_row_elements(array), &bytes) ||
+            bytes > UINT64_MAX / 4 - total)
+            return UINT64_MAX / 4;
+        total += bytes;
+    }
+    return total;
+}
+
 static bool need_of_pass(const struct ps_plan *plan, const struct ps_pass *pass,
                          enum ps_backend_id backend, int64_t rows, struct need *need,
                          struct ps_error *error)
@@ -147,7 +169,7 @@ static bool both_needs(const struct ps_plan *plan, int64_t rows, struct need *ne
         return false;
     if (plan->compare && !need_of_job(plan, PS_CPU, rows, &extra, error))
         return false;
-    need->host += extra.host;
+    need->host += extra.host + conversion_bytes(plan, rows);
     return true;
 }
 
@@ -176,15 +198,19 @@ static bool refuse(const struct ps_plan *plan, int64_t rows, struct ps_error *er
     if (!both_needs(plan, rows, &need, error))
         return false;
     bool host = need.host > plan->host_limit;
+    uint64_t bytes = host ? need.host : need.device;
+    uint64_t mebibytes = (bytes + (1u << 20) - 1) >> 20; // up, so that it would do
     char needed[32], limit[32];
-    ps_size_text(host ? need.host : need.device, needed, sizeof needed);
+    ps_size_text(bytes, needed, sizeof needed);
     ps_size_text(host ? plan->host_limit : plan->device_limit, limit, sizeof limit);
     return ps_fail(error, PS_DEVICE,
-                   "%d slots of blocks of %lld row%s need %s of %s memory, but run.%s is %s; raise "
-                   "it%s, or set run.slots lower",
-                   plan->slots, (long long)rows, rows == 1 ? "" : "s", needed,
-                   host ? "host" : "device", host ? "memory" : "device_memory", limit,
-                   rows > 1 ? ", or set run.block lower" : "");
+                   "%d slot%s of blocks of %lld row%s need %s of %s memory (%llu bytes), but "
+                   "run.%s allows %s: set it to %llu MiB%s%s",
+                   plan->slots, plan->slots == 1 ? "" : "s", (long long)rows, rows == 1 ? "" : "s",
+                   needed, host ? "host" : "device", (unsigned long long)bytes,
+                   host ? "memory" : "device_memory", limit, (unsigned long long)mebibytes,
+                   rows > 1 ? ", or run.block lower" : "",
+                   plan->slots > 1 ? ", or run.slots lower" : "");
 }
 
 static int64_t largest_that_fits(const struct ps_plan *plan, int64_t target)
@@ -232,7 +258,7 @@ bool ps_plan_size(struct ps_plan *plan, uint64_t device_free, struct ps_error *e
     choose_lanes(plan);
     plan->whole_bytes = whole_bytes(plan);
     plan->host_limit = ps_values_get(&plan->config->run, "memory")->bytes;
-    plan->device_limit = device_free == 0 ? 0 : device_free / 10 * 8;
+    plan->device_limit = device_free == 0 ? 0 : device_free / 10 * 8; // the rest: libraries
     if (!device->automatic && device_free > 0)
         plan->device_limit = device->bytes < device_free ? device->bytes : device_free;
     int64_t rows = wanted_rows(plan, block);

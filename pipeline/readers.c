@@ -148,8 +148,10 @@ bool ps_readers_read(struct ps_readers *readers, struct ps_reader *reader, int64
         pthread_cond_wait(&readers->done, &readers->lock);
     pthread_mutex_unlock(&readers->lock);
     *result_out = job.result;
-    // Pieces were decoded at the same time; what counts is the share of the call.
-    result_out->decode_ms /= (double)(rows + piece_rows - 1) / (double)piece_rows;
+    // Pieces are decoded at the same time by this thread and the readers; their sum is spread.
+    int64_t pieces = rows / piece_rows + (rows % piece_rows != 0);
+    int64_t hands = readers->thread_count + 1;
+    result_out->decode_ms /= (double)(pieces < hands ? pieces : hands);
     if (job.error.status != PS_OK) {
         *error = job.error;
         return false;

@@ -3,6 +3,7 @@
 #include "pipeline/runner_pass.h"
 
 #include "base/clock.h"
+#include "base/log.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,12 +13,17 @@ static bool load_whole_input(struct ps_run *run, int port, struct ps_error *erro
     struct ps_reader *reader = &run->plan->readers[port];
     struct ps_executor *first = &run->executors[0];
     struct ps_read_result result = {0};
-    int64_t rows = ps_array_rows(&reader->array);
+    const struct ps_array *array = &run->plan->ports[port].array; // its rows are known
+    int64_t rows = ps_array_rows(array);
     double start = ps_clock_ms();
     if (!ps_reader_read(reader, 0, rows, first->whole_host[port], &result, error)) {
         ps_error_place(error, "input '%s'", reader->name);
         return false;
     }
+    if (result.rows != rows)
+        return ps_fail(error, PS_INPUT, "input '%s' has %lld rows now and had %lld when they were "
+                       "counted: it changed while it was read", reader->name,
+                       (long long)result.rows, (long long)rows);
     struct ps_timing_entry entry = {
         .pass = 1, .block = -1, .kind = PS_STEP_READ, .name = reader->name, .rows = rows,
         .bytes = result.bytes, .start_ms = start, .duration_ms = ps_clock_ms() - start,
@@ -25,7 +31,8 @@ static bool load_whole_input(struct ps_run *run, int port, struct ps_error *erro
     };
     ps_timing_add(run->timing, &entry);
     size_t bytes;
-    ps_array_bytes(&reader->array, &bytes);
+    if (!ps_array_bytes(array, &bytes))
+        return ps_fail(error, PS_BUG, "a whole array without a size");
     for (int e = 0; e < run->executor_count; e++) {
         if (e > 0)
             memcpy(run->executors[e].whole_host[port], first->whole_host[port], bytes);
@@ -85,17 +92,37 @@ static bool write_whole(struct ps_run *run, struct ps_output *output, int index,
     const struct ps_port *port = &run->plan->ports[planned->port];
     struct ps_block block = {&port->array, 0, ps_array_rows(&port->array),
                              run->executors[0].whole_host[planned->port]};
+    return ps_output_write(output, &block, error) && ps_output_finish(output, block.rows, error);
+}
+
+// Writes whole arrays, completes every file (which waits for the disk) and notes the time.
+static bool finish_output(struct ps_run *run, struct ps_output *output, int index,
+                          struct ps_error *error)
+{
+    const struct ps_plan_output *planned = &run->plan->outputs[index];
+    const struct ps_array *array = &run->plan->ports[planned->port].array;
+    size_t bytes = 0;
     double start = ps_clock_ms();
-    if (!ps_output_write(output, &block, error) || !ps_output_finish(output, block.rows, error))
+    bool fine = planned->streamed ? ps_output_finish(output, run->rows, error)
+                                  : write_whole(run, output, index, error);
+    if (!fine) {
+        ps_error_place(error, "output '%s'", planned->config->name);
         return false;
-    size_t bytes;
-    ps_array_bytes(&port->array, &bytes);
+    }
+    if (!planned->streamed && !ps_array_bytes(array, &bytes))
+        return ps_fail(error, PS_BUG, "a whole array without a size");
     struct ps_timing_entry entry = {
         .pass = run->plan->pass_count, .block = -1, .kind = PS_STEP_WRITE,
-        .name = planned->config->name, .rows = block.rows, .bytes = bytes, .start_ms = start,
-        .duration_ms = ps_clock_ms() - start, .backend = "io",
+        .name = planned->config->name, .rows = planned->streamed ? 0 : ps_array_rows(array),
+        .bytes = bytes, .start_ms = start, .duration_ms = ps_clock_ms() - start, .backend = "io",
     };
     ps_timing_add(run->timing, &entry);
+    struct ps_output_counts counts = ps_output_counts(output);
+    if (counts.clipped > 0 || counts.wrapped > 0)
+        ps_log(PS_LOG_NOTE, "output '%s': %llu of %llu values did not fit %s and were %s",
+               planned->config->name, (unsigned long long)(counts.clipped + counts.wrapped),
+               (unsigned long long)counts.values, ps_dtype_name(planned->spec.dtype),
+               counts.clipped > 0 ? "clipped" : "wrapped");
     return true;
 }
 
@@ -121,15 +148,9 @@ static bool run_passes(struct ps_run *run, struct ps_output **outputs, struct ps
 
 static bool finish_outputs(struct ps_run *run, struct ps_output **outputs, struct ps_error *error)
 {
-    for (int i = 0; i < run->plan->output_count; i++) {
-        bool fine = run->plan->outputs[i].streamed
-                        ? ps_output_finish(outputs[i], run->rows, error)
-                        : write_whole(run, outputs[i], i, error);
-        if (!fine) {
-            ps_error_place(error, "output '%s'", run->plan->outputs[i].config->name);
+    for (int i = 0; i < run->plan->output_count; i++)
+        if (!finish_output(run, outputs[i], i, error))
             return false;
-        }
-    }
     if (run->stop != NULL && *run->stop)
         return ps_fail(error, PS_INTERRUPTED, "interrupted; no output was written");
     for (int i = 0; i < run->plan->output_count; i++)

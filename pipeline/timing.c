@@ -14,6 +14,7 @@
 
 #define TOTALS_MAX 256
 #define OPEN_INTERVALS 128
+#define RESOURCES (PS_STEP_KINDS + 1)
 
 struct interval {
     double start, end;
@@ -38,6 +39,7 @@ struct ps_timing {
     double start_ms, end_ms;
     int total_count;
     struct total totals[TOTALS_MAX];
+    struct total resources[RESOURCES]; // all steps that share one, by kind; the last: cuda stages
 };
 
 static const char *const kind_names[] = {"read", "decode", "h2d", "stage", "d2h", "write"};
@@ -150,15 +152,24 @@ static void write_line(struct ps_timing *timing, const struct ps_timing_entry *e
     }
 }
 
-void ps_timing_add(struct ps_timing *timing, const struct ps_timing_entry *entry)
+static void add_to(struct total *total, const struct ps_timing_entry *entry)
 {
-    pthread_mutex_lock(&timing->lock);
-    struct total *total = find_total(timing, entry);
     total->count++;
     total->rows += entry->rows;
     total->bytes += entry->bytes;
     total->sum_ms += entry->duration_ms;
     add_interval(total, (struct interval){entry->start_ms, entry->start_ms + entry->duration_ms});
+}
+
+void ps_timing_add(struct ps_timing *timing, const struct ps_timing_entry *entry)
+{
+    bool on_gpu = entry->kind == PS_STEP_STAGE && strcmp(entry->backend, "cuda") == 0;
+    pthread_mutex_lock(&timing->lock);
+    add_to(find_total(timing, entry), entry);
+    struct total *resource = &timing->resources[on_gpu ? PS_STEP_KINDS : (int)entry->kind];
+    resource->kind = entry->kind;
+    resource->backend = entry->backend;
+    add_to(resource, entry);
     if (timing->log != NULL)
         write_line(timing, entry);
     pthread_mutex_unlock(&timing->lock);
@@ -222,33 +233,73 @@ static double busy(const struct total *total)
     return ms;
 }
 
-void ps_timing_print(const struct ps_timing *timing, int slots, struct ps_text *out)
+// Summed durations over what `slots` lanes could have done. One lane writes; the GPU's copy
+// engines and its kernels are one lane each; reading, decoding and the cpu's stages run in every
+// slot.
+static bool is_shared(const struct total *total)
+{
+    return total->kind == PS_STEP_WRITE || strcmp(total->backend, "cuda") == 0;
+}
+
+static double lanes_share(const struct total *total, double wall, int slots)
+{
+    double share = wall > 0 ? total->sum_ms / wall / (is_shared(total) ? 1 : slots) : 0;
+    return share > 1 ? 1 : share;
+}
+
+static double busy_share(const struct total *total, double wall)
+{
+    double share = wall > 0 ? busy(total) / wall : 0;
+    return share > 1 ? 1 : share;
+}
+
+// The name that took most of a resource's time.
+static const char *largest_part(const struct ps_timing *timing, const struct total *resource)
+{
+    const struct total *most = NULL;
+    for (int i = 0; i < timing->total_count; i++) {
+        const struct total *total = &timing->totals[i];
+        if (total->kind == resource->kind && strcmp(total->backend, resource->backend) == 0 &&
+            (most == NULL || total->sum_ms > most->sum_ms))
+            most = total;
+    }
+    return most != NULL ? most->name : "";
+}
+
+static void print_bound(const struct ps_timing *timing, int slots, struct ps_text *out)
 {
     double wall = ps_timing_wall_ms(timing), most = -1;
     const struct total *bound = NULL;
+    for (int i = 0; i < RESOURCES; i++) {
+        const struct total *resource = &timing->resources[i];
+        if (resource->count == 0)
+            continue;
+        double load = is_shared(resource) ? busy_share(resource, wall)
+                                          : lanes_share(resource, wall, slots);
+        if (load > most) {
+            most = load;
+            bound = resource;
+        }
+    }
+    if (bound != NULL)
+        ps_text_printf(out, "bound by: %s (%s) %.0f %%, most of it %s\n", kind_names[bound->kind],
+                       bound->backend, most * 100, largest_part(timing, bound));
+}
+
+void ps_timing_print(const struct ps_timing *timing, int slots, struct ps_text *out)
+{
+    double wall = ps_timing_wall_ms(timing);
     ps_text_printf(out, "%-7s %-22s %-7s %8s %12s %10s %9s %6s %6s\n", "step", "name", "where",
                    "blocks", "bytes", "ms", "GB/s", "busy", "lanes");
     for (int i = 0; i < timing->total_count; i++) {
         const struct total *total = &timing->totals[i];
         char bytes[32];
         double ms = busy(total);
-        // One lane writes, the GPU's copy engines and kernels are one lane each; reading, decoding
-        // and the cpu's stages run in every slot.
-        bool shared = total->kind == PS_STEP_WRITE || strcmp(total->backend, "cuda") == 0;
-        double lanes = wall > 0 ? total->sum_ms / wall / (shared ? 1 : slots) : 0;
-        double share = wall > 0 ? ms / wall : 0;
-        double load = shared ? share : lanes;
-        if (load > most) {
-            most = load;
-            bound = total;
-        }
         ps_text_printf(out, "%-7s %-22s %-7s %8lld %12s %10.2f %9.2f %5.0f%% %5.0f%%\n",
                        kind_names[total->kind], total->name, total->backend,
                        (long long)total->count, ps_size_text(total->bytes, bytes, sizeof bytes),
-                       total->sum_ms, ms > 0 ? (double)total->bytes / ms * 1e-6 : 0, share * 100,
-                       (lanes > 1 ? 1 : lanes) * 100);
+                       total->sum_ms, ms > 0 ? (double)total->bytes / ms * 1e-6 : 0,
+                       busy_share(total, wall) * 100, lanes_share(total, wall, slots) * 100);
     }
-    if (bound != NULL)
-        ps_text_printf(out, "bound by: %s %s (%s) %.0f %%\n", kind_names[bound->kind], bound->name,
-                       bound->backend, (most > 1 ? 1 : most) * 100);
+    print_bound(timing, slots, out);
 }

@@ -46,7 +46,10 @@ double ps_timing_wall_ms(const struct ps_timing *timing); // from open to close_
 uint64_t ps_timing_bytes(const struct ps_timing *timing, enum ps_step_kind kind);
 // Sum of durations of one stage step on one backend; 0 when there is none.
 double ps_timing_stage_ms(const struct ps_timing *timing, const char *name, const char *backend);
-// A line per step, then "bound by". slots: lanes that work at the same time.
+// A line per step, then "bound by": the fullest of reading, decoding, copies in, the cpu's stages,
+// the GPU's stages, copies out and writing, each taken over all arrays and stages. What all slots
+// can do at once is measured by `lanes`, the writer and the GPU's engines by `busy`.
+// slots: lanes that work at the same time.
 //   busy: the part of the wall time in which at least one slot was in this step.
 //   lanes: summed durations over wall time times slots: how full the slots were.
 void ps_timing_print(const struct ps_timing *timing, int slots, struct ps_text *out);

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading one block of every streamed input, in block order where a format needs it, and the
+// agreement of inputs on how many rows there are.
+#include "pipeline/runner_stream.h"
+
+#include "base/clock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+bool ps_stream_unknown(const struct ps_stream *stream, int port)
+{
+    return stream->run->plan->readers[port].array.dims[0] == PS_ROWS_UNKNOWN;
+}
+
+static void note_read(struct ps_stream *stream, int port, const struct ps_block_range *range,
+                      const struct ps_read_result *result, double start)
+{
+    const struct ps_reader *reader = &stream->run->plan->readers[port];
+    double spent = ps_clock_ms() - start;
+    double decode = result->decode_ms < spent ? result->decode_ms : spent;
+    struct ps_timing_entry entry = {
+        .pass = range->pass + 1, .block = range->block, .slot = range->slot,
+        .kind = PS_STEP_READ, .name = reader->name, .first_row = range->first_row,
+        .rows = result->rows, .bytes = result->bytes, .start_ms = start,
+        .duration_ms = spent - decode, .backend = "io",
+    };
+    ps_timing_add(stream->run->timing, &entry);
+    if (decode <= 0)
+        return;
+    entry.kind = PS_STEP_DECODE;
+    entry.start_ms = start + spent - decode;
+    entry.duration_ms = decode;
+    entry.bytes = (uint64_t)result->rows * ps_array_row_bytes(&reader->array);
+    ps_timing_add(stream->run->timing, &entry);
+}
+
+static bool read_input(struct ps_stream *stream, int port, const struct ps_block_range *range,
+                       int64_t *rows_out, struct ps_error *error)
+{
+    struct ps_run *run = stream->run;
+    struct ps_reader *reader = &run->plan->readers[port];
+    void *data = ps_executor_host(&run->executors[0], range->slot, port);
+    struct ps_read_result result = {0};
+    bool shared = stream->readers != NULL && (reader->format->flags & PS_READ_ANYWHERE) &&
+                  !ps_stream_unknown(stream, port);
+    double start = ps_clock_ms();
+    bool fine = shared ? ps_readers_read(stream->readers, reader, range->first_row, range->rows,
+                                         data, &result, error)
+                       : ps_reader_read(reader, range->first_row, range->rows, data, &result,
+                                        error);
+    if (!fine) {
+        ps_error_place(error, "input '%s'", reader->name);
+        return false;
+    }
+    *rows_out = result.rows;
+    note_read(stream, port, range, &result, start);
+    return true;
+}
+
+// ---- How many rows there are ----
+
+// Some input of another length than `port`: one of this pass, else any that is streamed.
+static const char *other_input(const struct ps_stream *stream, int port)
+{
+    const struct ps_plan *plan = stream->run->plan;
+    for (int i = 0; i < stream->pass->input_count; i++)
+        if (stream->pass->inputs[i] != port)
+            return plan->ports[stream->pass->inputs[i]].name;
+    for (int i = 0; i < plan->input_count; i++)
+        if (i != port && plan->ports[i].streamed)
+            return plan->ports[i].name;
+    return plan->ports[port].name;
+}
+
+// `port` has `rows` rows; the other has `others`, or more when `more`.
+static bool fail_uneven(const struct ps_stream *stream, int port, int64_t rows, const char *other,
+                        int64_t others, bool more, struct ps_error *error)
+{
+    const char *name = stream->run->plan->ports[port].name;
+    if (name == other)
+        return ps_fail(error, PS_INPUT,
+                       "input '%s' has %lld rows now and had %lld in the pass before: it changed "
+                       "while it was read", name, (long long)rows, (long long)others);
+    return ps_fail(error, PS_INPUT,
+                   "streamed inputs are read row by row together, but '%s' has %lld rows and '%s' "
+                   "has %lld%s; use `load: whole` for one that every row needs", name,
+                   (long long)rows, other, (long long)others, more ? " or more" : "");
+}
+
+// rows[i] is what input i of the pass gave of the block; they must agree with each other, and
+// with the count that is known.
+static bool check_rows(const struct ps_stream *stream, const struct ps_block_range *range,
+                       const int64_t *rows, struct ps_error *error)
+{
+    const struct ps_pass *pass = stream->pass;
+    const struct ps_plan *plan = stream->run->plan;
+    int least = 0, most = 0;
+    for (int i = 1; i < pass->input_count; i++) {
+        least = rows[i] < rows[least] ? i : least;
+        most = rows[i] > rows[most] ? i : most;
+    }
+    int64_t first = range->first_row;
+    if (plan->rows >= 0 && rows[least] < range->rows)
+        return fail_uneven(stream, pass->inputs[least], first + rows[least],
+                           other_input(stream, pass->inputs[least]), plan->rows, false, error);
+    return rows[least] == rows[most] ||
+           fail_uneven(stream, pass->inputs[least], first + rows[least],
+                       plan->ports[pass->inputs[most]].name, first + rows[most],
+                       rows[most] == range->rows, error);
+}
+
+static bool check_one_end(struct ps_stream *stream, int port, int64_t rows, struct ps_error *error)
+{
+    struct ps_reader *reader = &stream->run->plan->readers[port];
+    struct ps_read_result result = {0};
+    void *row = malloc(ps_array_row_bytes(&reader->array) + 1);
+    if (row == NULL)
+        return ps_fail_memory(error, ps_array_row_bytes(&reader->array), "a row");
+    bool fine = ps_reader_read(reader, rows, 1, row, &result, error);
+    free(row);
+    if (!fine) {
+        ps_error_place(error, "input '%s'", reader->name);
+        return false;
+    }
+    const char *other = other_input(stream, port);
+    if (result.rows == 0)
+        return true;
+    return ps_fail(error, PS_INPUT,
+                   "streamed inputs are read row by row together, but '%s' goes on after row %lld, "
+                   "where '%s' ends", reader->name, (long long)rows, other);
+}
+
+bool ps_stream_check_end(struct ps_stream *stream, int64_t rows, struct ps_error *error)
+{
+    for (int i = 0; i < stream->pass->input_count; i++)
+        if (ps_stream_unknown(stream, stream->pass->inputs[i]) &&
+            !check_one_end(stream, stream->pass->inputs[i], rows, error))
+            return false;
+    return true;
+}
+
+// ---- Turns ----
+
+static bool await_turn(struct ps_stream *stream, struct ps_slot *slot)
+{
+    int64_t block = slot->range.block;
+    pthread_mutex_lock(&stream->lock);
+    while (!stream->failed && stream->next_read != block && block < stream->end_block)
+        pthread_cond_wait(&slot->wake, &stream->lock);
+    bool mine = !stream->failed && block < stream->end_block;
+    pthread_mutex_unlock(&stream->lock);
+    return mine;
+}
+
+static void pass_turn(struct ps_stream *stream, int64_t block)
+{
+    pthread_mutex_lock(&stream->lock);
+    stream->next_read = block + 1;
+    for (int i = 0; i < stream->run->plan->slots; i++)
+        if (stream->slots[i].range.block == block + 1)
+            pthread_cond_signal(&stream->slots[i].wake);
+    pthread_mutex_unlock(&stream->lock);
+}
+
+static void end_stream(struct ps_stream *stream, const struct ps_block_range *range)
+{
+    pthread_mutex_lock(&stream->lock);
+    stream->end_block = range->rows > 0 ? range->block + 1 : range->block;
+    stream->rows = range->first_row + range->rows;
+    ps_stream_wake_all(stream);
+    pthread_mutex_unlock(&stream->lock);
+}
+
+static bool read_all(struct ps_stream *stream, struct ps_block_range *range, int64_t *rows,
+                     struct ps_error *error)
+{
+    const struct ps_plan *plan = stream->run->plan;
+    for (int i = 0; i < stream->pass->input_count; i++)
+        if (!read_input(stream, stream->pass->inputs[i], range, &rows[i], error))
+            return false;
+    if (!check_rows(stream, range, rows, error))
+        return false;
+    int64_t asked = range->rows;
+    range->rows = rows[0];
+    if (range->rows < asked)
+        end_stream(stream, range);
+    return range->first_row + range->rows != plan->rows ||
+           ps_stream_check_end(stream, plan->rows, error);
+}
+
+bool ps_stream_read(struct ps_stream *stream, struct ps_slot *slot, struct ps_error *error)
+{
+    if (stream->in_order && !await_turn(stream, slot)) {
+        slot->range.rows = 0;
+        return true;
+    }
+    int64_t *rows = calloc((size_t)stream->pass->input_count, sizeof *rows);
+    if (rows == NULL)
+        return ps_fail_memory(error, (size_t)stream->pass->input_count * sizeof *rows, "counts");
+    bool fine = read_all(stream, &slot->range, rows, error);
+    free(rows);
+    // After a failure nobody reads on: a reader may not stand where the next block begins.
+    if (fine && stream->in_order)
+        pass_turn(stream, slot->range.block);
+    return fine;
+}

@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 void *ps_zeroed(size_t count, size_t size)
 {
@@ -149,23 +148,6 @@ static void plan_output(struct ps_plan *plan, int i, struct ps_problems *problem
     }
 }
 
-// The log replaces what is there at once, so it must never be one of the inputs.
-static void check_log(const struct ps_plan *plan, struct ps_problems *problems)
-{
-    const struct ps_value *log = ps_values_get(&plan->config->run, "log");
-    struct stat status, other;
-    if (log->text == NULL || stat(log->text, &status) != 0)
-        return;
-    if (!S_ISREG(status.st_mode))
-        ps_problem_add(problems, PS_OUTPUT, log->place, "log: %s is not a file", log->text);
-    for (const char *const *path = plan->input_paths; *path != NULL; path++)
-        if (stat(*path, &other) == 0 && other.st_dev == status.st_dev &&
-            other.st_ino == status.st_ino)
-            ps_problem_add(problems, PS_OUTPUT, log->place,
-                           "log: %s is an input of this job; the log must be another file",
-                           log->text);
-}
-
 static void warn_unused(struct ps_plan *plan, struct ps_problems *problems)
 {
     for (int p = plan->input_count; p < plan->port_count; p++) {
@@ -188,7 +170,6 @@ struct ps_plan *ps_plan_make(const struct ps_config *config, struct ps_problems 
         plan_stage(plan, i, problems);
     for (int i = 0; i < config->output_count; i++)
         plan_output(plan, i, problems);
-    check_log(plan, problems);
     if (problems->error_count > 0)
         return plan;
     warn_unused(plan, problems);

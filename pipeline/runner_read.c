@@ -20,10 +20,17 @@ static void note_read(struct ps_stream *stream, int port, const struct ps_block_
     double spent = ps_clock_ms() - start;
     double decode = result->decode_ms < spent ? result->decode_ms : spent;
     struct ps_timing_entry entry = {
-        .pass = range->pass + 1, .block = range->block, .slot = range->slot,
-        .kind = PS_STEP_READ, .name = reader->name, .first_row = range->first_row,
-        .rows = result->rows, .bytes = result->bytes, .start_ms = start,
-        .duration_ms = spent - decode, .backend = "io",
+        .pass = range->pass + 1,
+        .block = range->block,
+        .slot = range->slot,
+        .kind = PS_STEP_READ,
+        .name = reader->name,
+        .first_row = range->first_row,
+        .rows = result->rows,
+        .bytes = result->bytes,
+        .start_ms = start,
+        .duration_ms = spent - decode,
+        .backend = "io",
     };
     ps_timing_add(stream->run->timing, &entry);
     if (decode <= 0)
@@ -45,10 +52,10 @@ static bool read_input(struct ps_stream *stream, int port, const struct ps_block
     bool shared = stream->readers != NULL && (reader->format->flags & PS_READ_ANYWHERE) &&
                   !ps_stream_unknown(stream, port);
     double start = ps_clock_ms();
-    bool fine = shared ? ps_readers_read(stream->readers, reader, range->first_row, range->rows,
-                                         data, &result, error)
-                       : ps_reader_read(reader, range->first_row, range->rows, data, &result,
-                                        error);
+    bool fine = shared
+                    ? ps_readers_read(stream->readers, reader, range->first_row, range->rows, data,
+                                      &result, error)
+                    : ps_reader_read(reader, range->first_row, range->rows, data, &result, error);
     if (!fine) {
         ps_error_place(error, "input '%s'", reader->name);
         return false;
@@ -81,11 +88,12 @@ static bool fail_uneven(const struct ps_stream *stream, int port, int64_t rows, 
     if (name == other)
         return ps_fail(error, PS_INPUT,
                        "input '%s' has %lld rows now and had %lld in the pass before: it changed "
-                       "while it was read", name, (long long)rows, (long long)others);
+                       "while it was read",
+                       name, (long long)rows, (long long)others);
     return ps_fail(error, PS_INPUT,
                    "streamed inputs are read row by row together, but '%s' has %lld rows and '%s' "
-                   "has %lld%s; use `load: whole` for one that every row needs", name,
-                   (long long)rows, other, (long long)others, more ? " or more" : "");
+                   "has %lld%s; use `load: whole` for one that every row needs",
+                   name, (long long)rows, other, (long long)others, more ? " or more" : "");
 }
 
 // rows[i] is what input i of the pass gave of the block; they must agree with each other, and
@@ -128,7 +136,8 @@ static bool check_one_end(struct ps_stream *stream, int port, int64_t rows, stru
         return true;
     return ps_fail(error, PS_INPUT,
                    "streamed inputs are read row by row together, but '%s' goes on after row %lld, "
-                   "where '%s' ends", reader->name, (long long)rows, other);
+                   "where '%s' ends",
+                   reader->name, (long long)rows, other);
 }
 
 bool ps_stream_check_end(struct ps_stream *stream, int64_t rows, struct ps_error *error)

@@ -1,0 +1,490 @@
+// SPDX-License-Identifier: Apache-2.0
+// Formats and stages small enough to be right by looking at them, and a job in one call. Values
+// are i64: element e of input `a` is seed + e. Every promise that the runner makes to formats
+// (order, one call at a time) is checked where the format is called.
+#ifndef PS_TESTS_TOY_H
+#define PS_TESTS_TOY_H
+
+#include "check.h"
+#include "kernels/stages.h"
+#include "pipeline/runner.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static void toy_pause(unsigned microseconds)
+{
+    struct timespec time = {0, (long)microseconds * 1000};
+    nanosleep(&time, NULL);
+}
+
+// ---- Inputs: mem (any range at once), serial (in order, rows not known), counted (in order) ----
+
+static const struct ps_option toy_read_options[] = {
+    {.key = "rows", .kind = PS_INTEGER, .required = true, .help = "rows"},
+    {.key = "width", .kind = PS_INTEGER, .fallback = "1", .help = "elements of a row"},
+    {.key = "seed", .kind = PS_INTEGER, .fallback = "0", .help = "the first value"},
+    {.key = "fail_at", .kind = PS_INTEGER, .fallback = "-1", .help = "reading this row fails"},
+    {.key = "pause",
+     .kind = PS_INTEGER,
+     .fallback = "0",
+     .help = "microseconds of every third read"},
+    {.key = NULL},
+};
+
+struct toy_reader {
+    int64_t rows, width, seed, fail_at, next;
+    unsigned pause;
+    atomic_int inside;
+};
+
+static atomic_int toy_broken; // promises not kept
+static atomic_int toy_open;   // readers and writers that are open
+static volatile int toy_stop; // set by `stop_at` of scale
+
+static int64_t toy_integer(const struct ps_values *values, const char *key)
+{
+    return ps_values_get(values, key)->integer;
+}
+
+static bool toy_reader_open(struct ps_reader *reader, struct ps_error *error)
+{
+    struct toy_reader *toy = calloc(1, sizeof *toy);
+    if (toy == NULL)
+        return ps_fail_memory(error, sizeof *toy, "a toy");
+    toy->rows = toy_integer(reader->options, "rows");
+    toy->width = toy_integer(reader->options, "width");
+    toy->seed = toy_integer(reader->options, "seed");
+    toy->fail_at = toy_integer(reader->options, "fail_at");
+    toy->pause = (unsigned)toy_integer(reader->options, "pause");
+    bool unknown = strcmp(reader->format->name, "serial") == 0;
+    ps_array_init(&reader->array, PS_I64, 2,
+                  (int64_t[]){unknown ? PS_ROWS_UNKNOWN : toy->rows, toy->width});
+    reader->state = toy;
+    reader->way = "made up";
+    toy_open++;
+    return true;
+}
+
+static bool toy_read(struct ps_reader *reader, int64_t first, int64_t rows, void *data,
+                     struct ps_read_result *result, struct ps_error *error)
+{
+    struct toy_reader *toy = reader->state;
+    bool in_order = reader->format->flags & PS_READ_IN_ORDER;
+    if (in_order) {
+        toy_broken += atomic_fetch_add(&toy->inside, 1) != 0;
+        toy_broken += first != toy->next && first != 0;
+    }
+    int64_t left = first < toy->rows ? toy->rows - first : 0;
+    result->rows = rows < left ? rows : left;
+    for (int64_t i = 0; i < result->rows * toy->width; i++)
+        ((int64_t *)data)[i] = toy->seed + first * toy->width + i;
+    result->bytes = (uint64_t)(result->rows * toy->width) * 8;
+    if (toy->pause > 0 && first % 3 == 0)
+        toy_pause(toy->pause);
+    if (in_order) {
+        toy->next = first + result->rows;
+        atomic_fetch_sub(&toy->inside, 1);
+    }
+    if (toy->fail_at >= first && toy->fail_at < first + result->rows)
+        return ps_fail(error, PS_INPUT, "row %lld is broken", (long long)toy->fail_at);
+    return true;
+}
+
+static void toy_reader_close(struct ps_reader *reader)
+{
+    free(reader->state);
+    toy_open--;
+}
+
+// ---- The output sink: keeps what it is given ----
+
+#define TOY_SINKS 4
+struct toy_sink {
+    int64_t next, blocks, rows;
+    int64_t *data;
+    int64_t elements, capacity;
+    bool finished;
+    atomic_int inside;
+};
+static struct toy_sink toy_sinks[TOY_SINKS];
+
+static const struct ps_option toy_write_options[] = {
+    {.key = "id", .kind = PS_INTEGER, .fallback = "0", .help = "which sink"},
+    {.key = "fail_at", .kind = PS_INTEGER, .fallback = "-1", .help = "writing this row fails"},
+    {.key = "fail_finish", .kind = PS_TRUTH, .fallback = "false", .help = "finish fails"},
+    {.key = NULL},
+};
+
+static struct toy_sink *toy_sink_of(const struct ps_writer *writer)
+{
+    return &toy_sinks[toy_integer(writer->options, "id")];
+}
+
+static bool toy_create(struct ps_writer *writer, struct ps_error *error)
+{
+    struct toy_sink *sink = toy_sink_of(writer);
+    (void)error;
+    free(sink->data);
+    memset(sink, 0, sizeof *sink);
+    sink->rows = -1;
+    writer->state = sink;
+    toy_open++;
+    return true;
+}
+
+static bool toy_write(struct ps_writer *writer, int64_t first, int64_t rows, const void *data,
+                      struct ps_error *error)
+{
+    struct toy_sink *sink = writer->state;
+    int64_t fail_at = toy_integer(writer->options, "fail_at");
+    int64_t count = rows * ps_array_row_elements(writer->array);
+    toy_broken += atomic_fetch_add(&sink->inside, 1) != 0;
+    toy_broken += first != sink->next;
+    toy_broken += sink->finished;
+    if (sink->elements + count > sink->capacity) {
+        sink->capacity = 2 * (sink->elements + count);
+        sink->data = realloc(sink->data, (size_t)sink->capacity * 8);
+        if (sink->data == NULL)
+            return ps_fail_memory(error, (size_t)sink->capacity * 8, "a sink");
+    }
+    if (count > 0)
+        memcpy(sink->data + sink->elements, data, (size_t)count * 8);
+    sink->elements += count;
+    sink->next = first + rows;
+    sink->blocks++;
+    atomic_fetch_sub(&sink->inside, 1);
+    if (fail_at >= first && fail_at < first + rows)
+        return ps_fail(error, PS_OUTPUT, "cannot write row %lld", (long long)fail_at);
+    return true;
+}
+
+static bool toy_finish(struct ps_writer *writer, int64_t rows, struct ps_error *error)
+{
+    struct toy_sink *sink = writer->state;
+    sink->finished = true;
+    sink->rows = rows;
+    if (ps_values_get(writer->options, "fail_finish")->truth)
+        return ps_fail(error, PS_OUTPUT, "cannot finish");
+    return true;
+}
+
+static void toy_writer_close(struct ps_writer *writer)
+{
+    (void)writer;
+    toy_open--;
+}
+
+static const struct ps_format_writer toy_writer = {toy_create, toy_write, toy_finish,
+                                                   toy_writer_close};
+
+#define TOY_READER(id, flag)                                                                       \
+    {                                                                                              \
+        .name = id, .help = id, .flags = PS_NO_PATH | (flag), .read_options = toy_read_options,    \
+        .open = toy_reader_open, .read = toy_read, .close = toy_reader_close                       \
+    }
+static const struct ps_format toy_mem = TOY_READER("mem", PS_READ_ANYWHERE);
+static const struct ps_format toy_serial = TOY_READER("serial", PS_READ_IN_ORDER);
+static const struct ps_format toy_counted = TOY_READER("counted", PS_READ_IN_ORDER);
+static const struct ps_format toy_sink_format = {.name = "sink",
+                                                 .help = "sink",
+                                                 .suffixes = ".sink",
+                                                 .flags = PS_NO_PATH,
+                                                 .write_options = toy_write_options,
+                                                 .writer = &toy_writer};
+const struct ps_format *const ps_formats[] = {&toy_mem, &toy_serial, &toy_counted, &toy_sink_format,
+                                              NULL};
+
+// ---- Stages. scale: in * by, fused with its like; add: in + with; total: sums over rows ----
+
+static const struct ps_option toy_stage_options[] = {
+    {.key = "in", .kind = PS_NAME, .help = "what it reads"},
+    {.key = "with", .kind = PS_NAME, .help = "add: the other"},
+    {.key = "by", .kind = PS_INTEGER, .fallback = "1", .help = "scale: the factor"},
+    {.key = "fail_at", .kind = PS_INTEGER, .fallback = "-1", .help = "this row fails"},
+    {.key = "stop_at", .kind = PS_INTEGER, .fallback = "-1", .help = "this row sets the stop flag"},
+    {.key = "pause",
+     .kind = PS_INTEGER,
+     .fallback = "0",
+     .help = "microseconds of every other block"},
+    {.key = "scratch", .kind = PS_INTEGER, .fallback = "0", .help = "scratch bytes"},
+    {.key = NULL},
+};
+
+static bool toy_plan(struct ps_stage *stage, const struct ps_scope *scope,
+                     struct ps_problems *problems)
+{
+    if (ps_stage_use_in(stage, scope, problems) < 0)
+        return false;
+    const struct ps_port *in = ps_stage_input(stage, scope, 0);
+    const struct ps_value *with = ps_values_get(stage->options, "with");
+    if (with->given && ps_stage_use(stage, scope, with->text, with->place, problems) < 0)
+        return false;
+    stage->streamed = in->streamed;
+    for (int i = 1; i < stage->input_count; i++)
+        stage->streamed = stage->streamed || ps_stage_input(stage, scope, i)->streamed;
+    ps_array_init(&stage->output, PS_I64, in->array.rank, in->array.dims);
+    stage->whole_rows = stage->streamed ? 0 : ps_array_rows(&in->array);
+    return true;
+}
+
+static bool toy_plan_total(struct ps_stage *stage, const struct ps_scope *scope,
+                           struct ps_problems *problems)
+{
+    if (!toy_plan(stage, scope, problems))
+        return false;
+    const struct ps_port *in = ps_stage_input(stage, scope, 0);
+    stage->whole_rows = in->streamed ? 0 : in->array.dims[0];
+    stage->streamed = false;
+    stage->reduces_rows = true;
+    ps_array_init(&stage->output, PS_I64, 1, &in->array.dims[1]);
+    return true;
+}
+
+static bool toy_joins(const struct ps_step *step, const struct ps_stage *stage)
+{
+    (void)step;
+    (void)stage;
+    return true;
+}
+
+static atomic_int toy_programs;
+
+static bool toy_compile(const struct ps_step *step, struct ps_device *device,
+                        struct ps_program **program, struct ps_error *error)
+{
+    const struct ps_step **own = malloc(sizeof *own);
+    (void)device;
+    if (own == NULL)
+        return ps_fail_memory(error, sizeof *own, "a program");
+    *own = step;
+    *program = (struct ps_program *)own;
+    toy_programs++;
+    return true;
+}
+
+static void toy_release(struct ps_program *program)
+{
+    free(program);
+    toy_programs--;
+}
+
+static const struct ps_step *toy_step(const struct ps_program *program)
+{
+    return *(const struct ps_step *const *)program;
+}
+
+// Value of element e of port in the step: a result of an earlier stage, or an input.
+static int64_t toy_value(const struct ps_step *step, const struct ps_launch *launch, int port,
+                         int64_t e, const int64_t *results)
+{
+    for (int s = 0; s < step->stage_count; s++)
+        if (step->stages[s]->port == port)
+            return results[s];
+    const struct ps_port *found = &step->ports[port];
+    int64_t at = found->array.rank == 1 && !found->streamed ? e % found->array.dims[0] : e;
+    return ((const int64_t *)launch->inputs[ps_step_input(step, found->name)])[at];
+}
+
+static bool toy_events(const struct ps_stage *stage, const struct ps_launch *launch,
+                       struct ps_error *error)
+{
+    int64_t fail_at = toy_integer(stage->options, "fail_at");
+    int64_t stop_at = toy_integer(stage->options, "stop_at");
+    int64_t pause = toy_integer(stage->options, "pause"), end = launch->first_row + launch->rows;
+    size_t scratch = (size_t)toy_integer(stage->options, "scratch");
+    if (pause > 0 && launch->first_row % 2 == 0)
+        toy_pause((unsigned)pause);
+    if (scratch > 0)
+        memset(launch->scratch, 1, scratch * (size_t)launch->rows);
+    if (stop_at >= launch->first_row && stop_at < end)
+        __atomic_store_n(&toy_stop, 1, __ATOMIC_RELAXED);
+    if (fail_at >= launch->first_row && fail_at < end)
+        return ps_fail(error, PS_DEVICE, "broken stage");
+    return true;
+}
+
+static bool toy_run(const struct ps_program *program, const struct ps_launch *launch,
+                    struct ps_error *error)
+{
+    const struct ps_step *step = toy_step(program);
+    int64_t width = ps_array_row_elements(&step->stages[0]->output);
+    for (int64_t e = 0; e < launch->rows * width; e++) {
+        int64_t results[16] = {0};
+        for (int s = 0; s < step->stage_count; s++) {
+            const struct ps_stage *stage = step->stages[s];
+            results[s] = toy_value(step, launch, stage->inputs[0], e, results) *
+                         toy_integer(stage->options, "by");
+            if (stage->input_count > 1)
+                results[s] += toy_value(step, launch, stage->inputs[1], e, results);
+            int output = ps_step_output(step, stage);
+            if (output >= 0)
+                ((int64_t *)launch->outputs[output])[e] = results[s];
+        }
+    }
+    for (int s = 0; s < step->stage_count; s++)
+        if (!toy_events(step->stages[s], launch, error))
+            return false;
+    return true;
+}
+
+static size_t toy_scratch(const struct ps_step *step, enum ps_backend_id backend, int64_t rows)
+{
+    (void)backend;
+    return (size_t)toy_integer(step->stages[0]->options, "scratch") * (size_t)rows;
+}
+
+static size_t toy_state_bytes(const struct ps_step *step)
+{
+    return (size_t)step->stages[0]->output.dims[0] * 8;
+}
+
+static bool toy_run_total(const struct ps_program *program, const struct ps_launch *launch,
+                          struct ps_error *error)
+{
+    const struct ps_step *step = toy_step(program);
+    int64_t width = step->stages[0]->output.dims[0], *state = launch->state;
+    for (int64_t e = 0; e < launch->rows * width; e++)
+        state[e % width] += ((const int64_t *)launch->inputs[0])[e];
+    return toy_events(step->stages[0], launch, error);
+}
+
+static void toy_merge(const struct ps_step *step, void *into, const void *from)
+{
+    for (int64_t i = 0; i < step->stages[0]->output.dims[0]; i++)
+        ((int64_t *)into)[i] += ((const int64_t *)from)[i];
+}
+
+static bool toy_finish_total(const struct ps_step *step, const void *state, void *output,
+                             struct ps_error *error)
+{
+    (void)error;
+    memcpy(output, state, toy_state_bytes(step));
+    return true;
+}
+
+static const struct ps_stage_reduction toy_reduction = {toy_state_bytes, toy_merge,
+                                                        toy_finish_total};
+static const struct ps_stage_type toy_scale = {.name = "scale",
+                                               .help = "scale",
+                                               .options = toy_stage_options,
+                                               .plan = toy_plan,
+                                               .joins = toy_joins,
+                                               .compile = toy_compile,
+                                               .release = toy_release,
+                                               .run = {[PS_CPU] = toy_run},
+                                               .scratch_bytes = toy_scratch};
+static const struct ps_stage_type toy_add = {.name = "add",
+                                             .help = "add",
+                                             .options = toy_stage_options,
+                                             .plan = toy_plan,
+                                             .compile = toy_compile,
+                                             .release = toy_release,
+                                             .run = {[PS_CPU] = toy_run}};
+static const struct ps_stage_type toy_total = {.name = "total",
+                                               .help = "total",
+                                               .options = toy_stage_options,
+                                               .plan = toy_plan_total,
+                                               .compile = toy_compile,
+                                               .release = toy_release,
+                                               .run = {[PS_CPU] = toy_run_total},
+                                               .reduction = &toy_reduction};
+const struct ps_stage_type *const ps_stage_types[] = {&toy_scale, &toy_add, &toy_total, NULL};
+
+const struct ps_stage_type *ps_stage_type_find(const char *name)
+{
+    for (int i = 0; ps_stage_types[i] != NULL; i++)
+        if (strcmp(ps_stage_types[i]->name, name) == 0)
+            return ps_stage_types[i];
+    return NULL;
+}
+
+// ---- A job ----
+
+struct toy_job {
+    struct ps_config *config;
+    struct ps_problems problems;
+    struct ps_plan *plan;
+    struct ps_error error;
+    int64_t rows, blocks;
+    char folder[32]; // relative paths of the config start here
+    struct ps_text timing;
+};
+
+static void toy_job_free(struct toy_job *job)
+{
+    ps_plan_free(job->plan);
+    ps_config_free(job->config);
+    ps_problems_free(&job->problems);
+    ps_text_free(&job->timing);
+    memset(job, 0, sizeof *job);
+}
+
+// Up to the sizes; false with job->error or job->problems.
+static bool toy_job_plan(struct toy_job *job, const char *yaml)
+{
+    char folder[sizeof job->folder];
+    memcpy(folder, job->folder, sizeof folder);
+    *job = (struct toy_job){0};
+    memcpy(job->folder, folder, sizeof folder);
+    job->config =
+        ps_config_parse(yaml, strlen(yaml), "toy.yaml", folder[0] != '\0' ? folder : "/nonexistent",
+                        NULL, 0, &job->problems);
+    if (job->config == NULL || job->problems.error_count > 0)
+        return false;
+    job->plan = ps_plan_make(job->config, &job->problems);
+    return job->plan != NULL && job->problems.error_count == 0 &&
+           ps_plan_backend(job->plan, &job->error) && ps_plan_size(job->plan, 0, &job->error);
+}
+
+static bool toy_job_execute(struct toy_job *job)
+{
+    struct ps_executor executor = {0};
+    struct ps_timing *timing = ps_timing_open(NULL, &job->error);
+    struct ps_run run = {.plan = job->plan,
+                         .executors = &executor,
+                         .executor_count = 1,
+                         .timing = timing,
+                         .stop = &toy_stop};
+    toy_stop = 0;
+    bool fine = timing != NULL && ps_executor_open(&executor, job->plan, PS_CPU, &job->error) &&
+                ps_executor_compile(&executor, &job->error) &&
+                ps_executor_alloc(&executor, &job->error) && ps_run_job(&run, &job->error);
+    ps_executor_close(&executor);
+    struct ps_error log_error = {0};
+    if (timing != NULL) {
+        CU_ASSERT(ps_timing_close_log(timing, &log_error));
+        ps_timing_print(timing, job->plan->slots, &job->timing);
+    }
+    ps_timing_free(timing);
+    job->rows = run.rows;
+    job->blocks = run.blocks;
+    return fine;
+}
+
+static bool toy_job_run(struct toy_job *job, const char *yaml)
+{
+    return toy_job_plan(job, yaml) && toy_job_execute(job);
+}
+
+// The first error, whether of the config or of the run.
+static inline const char *toy_job_message(const struct toy_job *job)
+{
+    for (size_t i = 0; i < job->problems.count; i++)
+        if (!job->problems.list[i].is_warning)
+            return job->problems.list[i].text;
+    return job->error.text;
+}
+
+// Nothing is left open, and every promise to formats was kept.
+static void toy_check_clean(void)
+{
+    CU_ASSERT_EQUAL(atomic_load(&toy_broken), 0);
+    CU_ASSERT_EQUAL(atomic_load(&toy_open), 0);
+    CU_ASSERT_EQUAL(atomic_load(&toy_programs), 0);
+    toy_broken = toy_open = 0;
+}
+
+#endif

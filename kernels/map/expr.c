@@ -229,6 +229,10 @@ static int parse_number(struct parser *p)
         node.kind = PS_NODE_INTEGER;
     else if (p->token == T_INTEGER && digits[0] == '0')
         fail_at(p, start, start + p->size, "leading zeros: write the number without");
+    else if (p->token == T_INTEGER)
+        fail_at(p, start, start + p->size,
+                "an integer above 9223372036854775807; write %.40s.0 to compute with floating point",
+                digits);
     else if (!ps_number_parse(digits, &node.number))
         fail_at(p, start, start + p->size, "'%s' is not a number", digits);
     free(digits);
@@ -236,7 +240,7 @@ static int parse_number(struct parser *p)
     return add_node(p, node, start);
 }
 
-static bool find_constant(const struct parser *p, struct ps_node *node)
+bool ps_expr_constant(const char *name, double *value_out)
 {
     static const struct {
         const char *word;
@@ -244,13 +248,12 @@ static bool find_constant(const struct parser *p, struct ps_node *node)
     } constants[] = {{"pi", 3.14159265358979323846}, {"e", 2.71828182845904523536},
                      {"inf", INFINITY}, {"nan", NAN}};
     for (size_t i = 0; i < sizeof constants / sizeof constants[0]; i++) {
-        if (is_word(p, constants[i].word)) {
-            *node = (struct ps_node){.kind = PS_NODE_NUMBER, .number = constants[i].value};
+        if (strcmp(name, constants[i].word) == 0) {
+            *value_out = constants[i].value;
             return true;
         }
     }
-    *node = (struct ps_node){.kind = PS_NODE_TRUTH, .integer = is_word(p, "true")};
-    return is_word(p, "true") || is_word(p, "false");
+    return false;
 }
 
 // Arguments of a call, up to `most`; more than that, or fewer than `least`, is a fault.
@@ -386,12 +389,12 @@ static int parse_column(struct parser *p, struct ps_node node, size_t start)
 static int parse_name(struct parser *p)
 {
     size_t start = p->at;
-    struct ps_node node;
-    if (find_constant(p, &node)) {
+    if (is_word(p, "true") || is_word(p, "false")) {
+        struct ps_node truth = {.kind = PS_NODE_TRUTH, .integer = is_word(p, "true")};
         next(p);
-        return add_node(p, node, start);
+        return add_node(p, truth, start);
     }
-    node = (struct ps_node){.kind = PS_NODE_NAME, .name = copy_bytes(p->text + p->at, p->size)};
+    struct ps_node node = {.kind = PS_NODE_NAME, .name = copy_bytes(p->text + p->at, p->size)};
     if (node.name == NULL)
         return fail_at(p, start, start, "out of memory");
     next(p);
@@ -421,18 +424,6 @@ static int parse_primary(struct parser *p)
     return unexpected(p, "a number, a name, a function or '('");
 }
 
-static int parse_unary(struct parser *p);
-
-static int parse_power(struct parser *p)
-{
-    size_t start = p->at;
-    int base = parse_primary(p);
-    if (base < 0 || !accept(p, 'P'))
-        return base;
-    int exponent = parse_unary(p);
-    return exponent < 0 ? -1 : add_op(p, PS_OP_POW, base, exponent, 0, start);
-}
-
 static bool deeper(struct parser *p)
 {
     if (++p->depth <= PS_EXPR_DEPTH_MAX)
@@ -441,20 +432,33 @@ static bool deeper(struct parser *p)
     return false;
 }
 
+static int parse_unary(struct parser *p);
+
+static int parse_power(struct parser *p)
+{
+    size_t start = p->at;
+    int base = parse_primary(p);
+    if (base < 0 || !is_symbol(p, 'P') || !deeper(p))
+        return p->failed ? -1 : base;
+    next(p);
+    int exponent = parse_unary(p);
+    p->depth--;
+    return exponent < 0 ? -1 : add_op(p, PS_OP_POW, base, exponent, 0, start);
+}
+
 static int parse_unary(struct parser *p)
 {
     size_t start = p->at;
     int result = -1;
+    bool minus = is_symbol(p, '-');
+    if (!minus && !is_symbol(p, '+'))
+        return parse_power(p);
     if (!deeper(p))
         return -1;
-    if (accept(p, '-'))
-        result = add_op(p, PS_OP_NEG, parse_unary(p), 0, 0, start);
-    else if (accept(p, '+'))
-        result = parse_unary(p);
-    else
-        result = parse_power(p);
+    next(p);
+    result = parse_unary(p);
     p->depth--;
-    return result;
+    return minus ? add_op(p, PS_OP_NEG, result, 0, 0, start) : result;
 }
 
 static int parse_product(struct parser *p)
@@ -518,17 +522,14 @@ static int parse_comparison(struct parser *p)
 static int parse_not(struct parser *p)
 {
     size_t start = p->at;
-    int result = -1;
+    if (!is_word(p, "not"))
+        return parse_comparison(p);
     if (!deeper(p))
         return -1;
-    if (is_word(p, "not")) {
-        next(p);
-        result = add_op(p, PS_OP_NOT, parse_not(p), 0, 0, start);
-    } else {
-        result = parse_comparison(p);
-    }
+    next(p);
+    int result = parse_not(p);
     p->depth--;
-    return result;
+    return add_op(p, PS_OP_NOT, result, 0, 0, start);
 }
 
 static int parse_and(struct parser *p)
@@ -543,15 +544,19 @@ static int parse_and(struct parser *p)
     return left;
 }
 
+// Every parenthesis and call comes through here, so here their nesting is counted.
 static int parse_or(struct parser *p)
 {
     size_t start = p->at;
+    if (!deeper(p))
+        return -1;
     int left = parse_and(p);
     while (left >= 0 && is_word(p, "or")) {
         next(p);
         int right = parse_and(p);
         left = right < 0 ? -1 : add_op(p, PS_OP_OR, left, right, 0, start);
     }
+    p->depth--;
     return left;
 }
 

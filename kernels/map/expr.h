@@ -16,7 +16,7 @@ enum ps_node_kind {
     PS_NODE_INTEGER, // integer
     PS_NODE_NUMBER,  // number
     PS_NODE_TRUTH,   // integer 0 or 1
-    PS_NODE_NAME,    // name: an array or a param
+    PS_NODE_NAME,    // name: a param, an array, or else a constant such as pi
     PS_NODE_COLUMN,  // name.column or name["column"], or name[integer] (column NULL)
     PS_NODE_CAST,    // dtype
     PS_NODE_OP,      // op, with 1 to 3 arguments
@@ -45,13 +45,16 @@ struct ps_expr_fault {
 
 #define PS_EXPR_LENGTH_MAX (4 << 20) // characters
 #define PS_EXPR_NODES_MAX 400000
-#define PS_EXPR_DEPTH_MAX 200        // nested parentheses, calls and signs
+#define PS_EXPR_DEPTH_MAX 1000       // nested parentheses and calls, and chains of -, not and **
 
 // False with *fault filled in. The expression is empty after a failure.
 bool ps_expr_parse(const char *text, struct ps_expr *expr_out, struct ps_expr_fault *fault);
 void ps_expr_free(struct ps_expr *expr);
 
-// The names of functions and constants, for "did you mean" and for refusing them as array names.
+// pi, e, inf and nan. Arrays and params of these names hide them.
+bool ps_expr_constant(const char *name, double *value_out);
+
+// The names of functions and constants, for "did you mean".
 extern const char *const ps_expr_words[];
 int ps_expr_word_count(void);
 

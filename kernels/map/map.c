@@ -56,10 +56,31 @@ static int find_stage(const struct ps_step *step, int port)
     return -1;
 }
 
+// Whether the step's stages and this one read, and write, no more arrays than a launch can carry.
+static bool within_limits(const struct ps_step *step, const struct ps_stage *stage)
+{
+    int ports[2 * PS_LAUNCH_ARRAYS_MAX], count = 0;
+    for (int s = 0; s <= step->stage_count; s++) {
+        const struct ps_stage *from = s < step->stage_count ? step->stages[s] : stage;
+        for (int i = 0; i < from->input_count; i++) {
+            int known = 0;
+            while (known < count && ports[known] != from->inputs[i])
+                known++;
+            if (known == PS_LAUNCH_ARRAYS_MAX)
+                return false;
+            ports[known] = from->inputs[i];
+            count = known == count ? count + 1 : count;
+        }
+    }
+    return step->stage_count < PS_LAUNCH_ARRAYS_MAX;
+}
+
 // An earlier stage of the step is read from its register, so only element by element.
 static bool map_joins(const struct ps_step *step, const struct ps_stage *stage)
 {
     const struct ps_map_detail *detail = stage->detail;
+    if (!within_limits(step, stage))
+        return false;
     for (int i = 0; i < detail->code.leaf_count; i++)
         if (find_stage(step, detail->code.leaves[i].port) >= 0 &&
             detail->code.leaves[i].mode != PS_ACCESS_SAME)
@@ -165,15 +186,20 @@ bool ps_map_link(const struct ps_step *step, struct ps_program *program, struct 
     return fine || ps_fail_memory(error, (size_t)most * sizeof(int), "the map program");
 }
 
+void ps_map_unlink(struct ps_program *program)
+{
+    ps_code_free(&program->code);
+    free(program->leaf_inputs);
+    free(program->stores);
+}
+
 static void map_release(struct ps_program *program)
 {
     ps_map_cpu_release(program);
 #if PS_HAVE_CUDA
     ps_map_cuda_release(program);
 #endif
-    ps_code_free(&program->code);
-    free(program->leaf_inputs);
-    free(program->stores);
+    ps_map_unlink(program);
     free(program);
 }
 
@@ -205,7 +231,7 @@ static bool map_compile(const struct ps_step *step, struct ps_device *device,
 
 static size_t map_scratch(const struct ps_step *step, enum ps_backend_id backend, int64_t rows)
 {
-    (void)rows;
+    (void)rows; // a piece of a block at a time
     return backend == PS_CPU ? ps_map_cpu_scratch(step) : 0;
 }
 

@@ -80,17 +80,25 @@ struct ps_program {
     void *cpu;  // kernels/map/map_cpu.c's own
     void *cuda; // kernels/map/map_cuda.c's own
 };
-// Everything but the backend's part.
+// Everything but the backend's part, into a zeroed program. What it made is freed by
+// ps_map_unlink, also after a failure.
 bool ps_map_link(const struct ps_step *step, struct ps_program *program, struct ps_error *error);
+void ps_map_unlink(struct ps_program *program);
 
 bool ps_map_cpu_compile(struct ps_program *program, struct ps_error *error);
 void ps_map_cpu_release(struct ps_program *program);
 bool ps_map_cpu_run(const struct ps_program *program, const struct ps_launch *launch,
                     struct ps_error *error);
+// Bytes of scratch that a launch of any size needs; SIZE_MAX when there is no memory to find out.
 size_t ps_map_cpu_scratch(const struct ps_step *step);
 
-// CUDA C of the kernel "ps_map" for a linked program.
+// CUDA C of the kernel "ps_map" for a linked program. Its arguments: a pointer per input and per
+// store, then the number of elements (long long), then how many groups of ps_map_group elements
+// are done with loads and stores of up to 16 bytes (0 when an array is not aligned to 16 bytes).
 bool ps_map_source(const struct ps_program *program, struct ps_text *out);
+int ps_map_group(const struct ps_program *program);
+extern const char *const ps_map_nvrtc_options[]; // it is compiled with
+#define PS_MAP_CUDA_INSTRUCTIONS_MAX 20000 // longer kernels take a compiler minutes
 bool ps_map_cuda_compile(struct ps_program *program, struct ps_device *device,
                          struct ps_error *error);
 void ps_map_cuda_release(struct ps_program *program);

@@ -9,30 +9,42 @@ struct cuda_program {
     struct ps_cuda_module *module;
     CUfunction kernel;
     struct ps_kernel_info info;
+    int group;            // elements that one thread loads at once
     unsigned most_blocks; // that are resident at once: a grid-stride loop needs no more
 };
+
+static bool compile_source(const struct ps_program *program, struct ps_device *device,
+                           struct cuda_program *cuda, struct ps_error *error)
+{
+    struct ps_text source = {0};
+    bool fine = ps_map_source(program, &source) ||
+                ps_fail_memory(error, source.length, "the source of the map kernel");
+    fine = fine &&
+           ps_cuda_module_compile(device, source.data, "map.cu", ps_map_nvrtc_options,
+                                  &cuda->module, error) &&
+           ps_cuda_module_kernel(cuda->module, "ps_map", &cuda->kernel, error) &&
+           ps_cuda_shape(device, cuda->kernel, "map", 0, &cuda->info, error);
+    ps_text_free(&source);
+    return fine;
+}
 
 bool ps_map_cuda_compile(struct ps_program *program, struct ps_device *device,
                          struct ps_error *error)
 {
-    struct ps_text source = {0};
-    struct cuda_program *cuda = calloc(1, sizeof *cuda);
-    program->cuda = cuda;
-    if (cuda == NULL || !ps_map_source(program, &source)) {
-        ps_text_free(&source);
+    if (program->code.count > PS_MAP_CUDA_INSTRUCTIONS_MAX)
+        return ps_fail(error, PS_USAGE,
+                       "a map of %d operations is too long for the cuda backend (at most %d): split "
+                       "it into stages, or use the cpu backend",
+                       program->code.count, PS_MAP_CUDA_INSTRUCTIONS_MAX);
+    struct cuda_program *cuda = program->cuda = calloc(1, sizeof *cuda);
+    if (cuda == NULL)
         return ps_fail_memory(error, sizeof *cuda, "the map kernel");
-    }
-    // Every helper is pasted in; that most are not used is no news.
-    static const char *const nvrtc_options[] = {"-w", NULL};
-    bool fine = ps_cuda_module_compile(device, source.data, "map.cu", nvrtc_options, &cuda->module,
-                                       error) &&
-                ps_cuda_module_kernel(cuda->module, "ps_map", &cuda->kernel, error) &&
-                ps_cuda_shape(device, cuda->kernel, "map", 0, &cuda->info, error);
-    ps_text_free(&source);
-    if (fine)
-        cuda->most_blocks = (unsigned)(ps_cuda_device(device)->multiprocessors *
-                                       cuda->info.blocks_per_multiprocessor);
-    return fine;
+    if (!compile_source(program, device, cuda, error))
+        return false;
+    cuda->group = ps_map_group(program);
+    cuda->most_blocks = (unsigned)(ps_cuda_device(device)->multiprocessors *
+                                   cuda->info.blocks_per_multiprocessor);
+    return true;
 }
 
 void ps_map_cuda_release(struct ps_program *program)
@@ -52,24 +64,28 @@ bool ps_map_cuda_run(const struct ps_program *program, const struct ps_launch *l
     long long n = launch->rows * program->row_elements;
     if (n == 0)
         return true;
-    size_t count = (size_t)(program->code.leaf_count + program->store_count);
     const void *pointers[2 * PS_LAUNCH_ARRAYS_MAX];
-    void *arguments[2 * PS_LAUNCH_ARRAYS_MAX + 1];
-    if (count > 2 * PS_LAUNCH_ARRAYS_MAX)
-        return ps_fail(error, PS_USAGE, "a fused map of more than %d arrays",
-                       2 * PS_LAUNCH_ARRAYS_MAX);
-    for (int l = 0; l < program->code.leaf_count; l++)
-        pointers[l] = launch->inputs[program->leaf_inputs[l]];
+    void *arguments[2 * PS_LAUNCH_ARRAYS_MAX + 2];
+    int count = 0, all = program->input_count + program->store_count;
+    if (all > 2 * PS_LAUNCH_ARRAYS_MAX)
+        return ps_fail(error, PS_BUG, "a fused map of %d arrays", all);
+    for (int i = 0; i < program->input_count; i++)
+        pointers[count++] = launch->inputs[i];
     for (int s = 0; s < program->store_count; s++)
-        pointers[program->code.leaf_count + s] = launch->outputs[s];
-    for (size_t i = 0; i < count; i++)
+        pointers[count++] = launch->outputs[s];
+    bool aligned = true;
+    for (int i = 0; i < count; i++) {
+        aligned = aligned && (uintptr_t)pointers[i] % 16 == 0;
         arguments[i] = &pointers[i];
+    }
+    long long groups = aligned && cuda->group > 1 ? n / cuda->group : 0;
     arguments[count] = &n;
-    long long threads = cuda->info.threads;
-    long long wanted = (n / 4 + threads) / threads; // a group of four, or one of the rest, each
+    arguments[count + 1] = &groups;
+    long long threads = cuda->info.threads, items = groups > 0 ? groups : n;
+    long long wanted = (items + threads - 1) / threads;
     unsigned grid = wanted < cuda->most_blocks ? (unsigned)wanted : cuda->most_blocks;
-    return ps_cuda_launch(launch->queue, cuda->kernel, grid, (unsigned)threads, 0, arguments,
-                          "map", error);
+    return ps_cuda_launch(launch->queue, cuda->kernel, grid, (unsigned)threads, 0, arguments, "map",
+                          error);
 }
 
 int ps_map_cuda_kernels(const struct ps_program *program, struct ps_kernel_info *infos, int max)

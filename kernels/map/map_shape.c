@@ -47,7 +47,8 @@ static const char *mismatch(struct ps_map_shape *shape, const struct ps_port *po
     memcpy(row.dims, shape->dims, sizeof row.dims);
     ps_array_text(&port->array, own);
     ps_array_text(&row, other);
-    bool like_stream = !port->streamed && shape->streamed && port->array.rank == shape->rank + 1 &&
+    bool like_stream = !port->streamed && shape->streamed && port->array.rank > 0 &&
+                       port->array.rank == shape->rank + 1 &&
                        port->array.dims[0] == shape->rows;
     snprintf(shape->text, sizeof shape->text,
              "the shape of '%s', %s, does not fit %s %s of the others%s", port->name, own,
@@ -61,7 +62,7 @@ static const char *mismatch(struct ps_map_shape *shape, const struct ps_port *po
 static const char *merge(struct ps_map_shape *shape, const struct ps_port *port, bool column)
 {
     struct part part = part_of(port, column);
-    if (shape->streamed)
+    if (shape->streamed && !port->streamed)
         drop_leading_ones(&part, shape->rank);
     int rank = part.rank > shape->rank ? part.rank : shape->rank;
     if (shape->streamed && !port->streamed && part.rank > shape->rank)
@@ -103,6 +104,21 @@ static const char *add_streamed(struct ps_map_shape *shape, const struct ps_port
     return merge(shape, port, column);
 }
 
+static const char *note_whole(struct ps_map_shape *shape, const struct ps_port *port, bool column)
+{
+    for (int i = 0; i < shape->whole_count; i++)
+        if (shape->wholes[i] == port && shape->whole_columns[i] == column)
+            return NULL;
+    if (shape->whole_count == 2 * PS_STAGE_INPUTS_MAX) {
+        snprintf(shape->text, sizeof shape->text, "more than %d arrays in one expression",
+                 PS_STAGE_INPUTS_MAX);
+        return shape->text;
+    }
+    shape->wholes[shape->whole_count] = port;
+    shape->whole_columns[shape->whole_count++] = column;
+    return NULL;
+}
+
 const char *ps_map_shape_add(struct ps_map_shape *shape, const struct ps_port *port, bool column)
 {
     shape->any = true;
@@ -113,46 +129,42 @@ const char *ps_map_shape_add(struct ps_map_shape *shape, const struct ps_port *p
                  port->name);
         return shape->text;
     }
-    if (shape->whole_count < PS_STAGE_INPUTS_MAX) {
-        shape->wholes[shape->whole_count] = port;
-        shape->whole_columns[shape->whole_count++] = column;
-    }
+    const char *fault = note_whole(shape, port, column);
+    if (fault != NULL)
+        return fault;
     return shape->streamed ? NULL : merge(shape, port, column);
 }
 
-// Whole arrays are judged against the streamed ones' row shape once all are known, so that a
-// row never grows because of a whole array (a row must be what is streamed).
-static const char *check_wholes(struct ps_map_shape *shape)
+// [N] with a whole [256] gives rows of 256; but a whole array that is as long as the stream was
+// meant to be streamed with it.
+static const char *widen(struct ps_map_shape *shape, const struct ps_port *port,
+                         const struct part *part)
 {
-    for (int i = 0; shape->streamed && i < shape->whole_count; i++) {
-        struct part part = part_of(shape->wholes[i], shape->whole_columns[i]);
-        drop_leading_ones(&part, 0);
-        // A row of one number may be widened by a whole vector: [N] with [256] gives [N, 256].
-        struct ps_map_shape before = *shape;
-        if (shape->rank == 0 && part.rank > 0) {
-            shape->rank = part.rank;
-            memcpy(shape->dims, part.dims, sizeof part.dims);
-            bool like_stream = part.rank == 1 && part.dims[0] == shape->rows;
-            if (like_stream) {
-                *shape = before;
-                return mismatch(shape, shape->wholes[i]);
-            }
-            continue;
-        }
-        const char *fault = merge(shape, shape->wholes[i], shape->whole_columns[i]);
-        if (fault != NULL)
-            return fault;
-    }
-    shape->whole_count = 0;
+    if (part->rank == 1 && part->dims[0] == shape->rows)
+        return mismatch(shape, port);
+    shape->rank = part->rank;
+    memcpy(shape->dims, part->dims, sizeof part->dims);
     return NULL;
 }
 
-const char *ps_map_leaf(struct ps_map_shape *shape, const struct ps_port *port, int port_index,
-                        int column, struct ps_leaf *leaf)
+const char *ps_map_shape_settle(struct ps_map_shape *shape, const struct ps_port **culprit_out)
 {
-    const char *fault = check_wholes(shape);
-    if (fault != NULL)
-        return fault;
+    const char *fault = NULL;
+    for (int i = 0; shape->streamed && i < shape->whole_count && fault == NULL; i++) {
+        struct part part = part_of(shape->wholes[i], shape->whole_columns[i]);
+        drop_leading_ones(&part, 0);
+        *culprit_out = shape->wholes[i];
+        if (shape->rank == 0 && part.rank > 0)
+            fault = widen(shape, shape->wholes[i], &part);
+        else
+            fault = merge(shape, shape->wholes[i], shape->whole_columns[i]);
+    }
+    return fault;
+}
+
+void ps_map_leaf(const struct ps_map_shape *shape, const struct ps_port *port, int port_index,
+                 int column, struct ps_leaf *leaf)
+{
     struct part part = part_of(port, column >= 0);
     drop_leading_ones(&part, shape->rank);
     memset(leaf, 0, sizeof *leaf); // padding too: leaves are compared as bytes
@@ -172,7 +184,6 @@ const char *ps_map_leaf(struct ps_map_shape *shape, const struct ps_port *port, 
                                          : PS_ACCESS_GENERAL;
     if (same && shape->rank == 0 && port->streamed)
         leaf->mode = PS_ACCESS_SAME;
-    return NULL;
 }
 
 static bool keep_columns(struct ps_stage *stage, const struct ps_scope *scope,
@@ -208,6 +219,8 @@ bool ps_map_shape_finish(const struct ps_map_shape *shape, struct ps_stage *stag
     stage->whole_rows = 1;
     detail->row_rank = shape->rank;
     memcpy(detail->row_dims, shape->dims, sizeof detail->row_dims);
+    if (!ps_array_check(&stage->output, "the result", error))
+        return false;
     return keep_columns(stage, scope, detail, error);
 }
 

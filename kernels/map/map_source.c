@@ -2,8 +2,9 @@
 // CUDA C for a map program: one kernel, no includes (headers cost NVRTC a second). Text only; it
 // is compiled and launched by map_cuda.c.
 //
-// Four neighbouring elements make a group: a thread loads each array's group at once (16 bytes of
-// f32), computes the four, stores them at once. What does not fill a group is done one by one.
+// Neighbouring elements make a group (four of f32, sixteen of u8): a thread loads each array's
+// group at once, 16 bytes where it can, computes them and stores them at once. What does not fill a
+// group is done one by one.
 #include "kernels/map/map.h"
 
 #include <math.h>
@@ -19,6 +20,9 @@ static const char prelude[] =
     "{ unsigned short h; asm(\"cvt.rn.f16.f32 %0, %1;\" : \"=h\"(h) : \"f\"(f)); return h; }\n"
     "PS_FN unsigned short ps_to_half(double f)\n"
     "{ unsigned short h; asm(\"cvt.rn.f16.f64 %0, %1;\" : \"=h\"(h) : \"d\"(f)); return h; }\n";
+
+// Every helper is pasted in; that most are not used is no news.
+const char *const ps_map_nvrtc_options[] = {"-w", NULL};
 
 static const char *c_type(enum ps_dtype dtype)
 {
@@ -69,14 +73,13 @@ static void print_load(const struct ps_program *program, const struct ps_instruc
                        bool grouped, struct ps_text *out)
 {
     const struct ps_leaf *leaf = &program->code.leaves[i->a];
+    int input = program->leaf_inputs[i->a];
     bool half = leaf->dtype == PS_F16;
     ps_text_add(out, half ? "ps_from_half(" : "");
-    if (leaf->mode == PS_ACCESS_SAME && grouped)
-        ps_text_printf(out, "g%d.x[k]", i->a);
-    else if (leaf->mode == PS_ACCESS_SAME)
-        ps_text_printf(out, "in%d[e]", i->a);
+    if (leaf->mode == PS_ACCESS_SAME)
+        ps_text_printf(out, grouped ? "g%d.x[k]" : "in%d[e]", input);
     else {
-        ps_text_printf(out, "in%d[", i->a);
+        ps_text_printf(out, "in%d[", input);
         print_index(program, leaf, out);
         ps_text_add(out, "]");
     }
@@ -136,7 +139,7 @@ static void print_value(const struct ps_program *program, const struct ps_instru
     else if (i->op == PS_OP_CAST)
         print_cast(i, out);
     else if (i->op == PS_OP_HALF)
-        ps_text_printf(out, "ps_from_half(ps_to_half(v%d))", i->a);
+        ps_text_printf(out, "ps_from_half(ps_to_half(v%d))", i->a); // of f32 or f64
     else if (i->op == PS_OP_NOT)
         ps_text_printf(out, "v%d ^ 1", i->a);
     else if (i->op == PS_OP_SELECT)
@@ -159,9 +162,10 @@ static bool needs_row(const struct ps_program *program)
 static void print_body(const struct ps_program *program, bool grouped, struct ps_text *out)
 {
     const char *indent = grouped ? "            " : "        ";
+    long long elements = program->row_elements > 0 ? (long long)program->row_elements : 1;
     if (needs_row(program))
         ps_text_printf(out, "%sconst long long r = e / %lldll, i = e - r * %lldll;\n", indent,
-                       (long long)program->row_elements, (long long)program->row_elements);
+                       elements, elements);
     for (int n = 0; n < program->code.count; n++) {
         const struct ps_instruction *i = &program->code.list[n];
         ps_text_printf(out, "%sconst %s v%d = ", indent, c_type(i->result), n);
@@ -170,50 +174,91 @@ static void print_body(const struct ps_program *program, bool grouped, struct ps
     }
     for (int s = 0; s < program->store_count; s++) {
         bool half = program->stores[s].dtype == PS_F16;
-        const char *format = grouped ? "%so%d.x[k] = %sv%d%s;\n" : "%sout%d[e] = %sv%d%s;\n";
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-        ps_text_printf(out, format, indent, s, half ? "ps_to_half(" : "",
-                       program->stores[s].register_index, half ? ")" : "");
-#pragma GCC diagnostic pop
+        ps_text_printf(out, grouped ? "%so%d.x[k] = " : "%sout%d[e] = ", indent, s);
+        ps_text_printf(out, half ? "ps_to_half(v%d);\n" : "v%d;\n",
+                       program->stores[s].register_index);
     }
+}
+
+// ---- Groups ----
+
+// The dtype of an input, and whether it is read in groups; false when nothing reads it.
+static bool input_of(const struct ps_program *program, int input, enum ps_dtype *dtype, bool *same)
+{
+    bool found = false;
+    *same = false;
+    for (int l = 0; l < program->code.leaf_count; l++) {
+        const struct ps_leaf *leaf = &program->code.leaves[l];
+        if (program->leaf_inputs[l] != input)
+            continue;
+        found = true;
+        *dtype = leaf->dtype;
+        *same = *same || leaf->mode == PS_ACCESS_SAME;
+    }
+    return found;
+}
+
+#define LONG_PROGRAM 200 // instructions: unrolling would cost registers and compile time
+
+int ps_map_group(const struct ps_program *program)
+{
+    size_t widest = 1;
+    for (int l = 0; l < program->code.leaf_count; l++)
+        if (program->code.leaves[l].mode == PS_ACCESS_SAME &&
+            ps_dtype_bytes(program->code.leaves[l].dtype) > widest)
+            widest = ps_dtype_bytes(program->code.leaves[l].dtype);
+    for (int s = 0; s < program->store_count; s++)
+        if (ps_dtype_bytes(program->stores[s].dtype) > widest)
+            widest = ps_dtype_bytes(program->stores[s].dtype);
+    if (program->code.count > LONG_PROGRAM)
+        return 1;
+    return widest < 4 ? (int)(16 / widest) : 4;
+}
+
+static void print_group_type(const char *name, int number, enum ps_dtype dtype, int group,
+                             struct ps_text *out)
+{
+    size_t bytes = (size_t)group * ps_dtype_bytes(dtype);
+    ps_text_printf(out, "struct __align__(%zu) ps_%s%d { %s x[%d]; };\n", bytes > 16 ? 16 : bytes,
+                   name, number, c_type(dtype), group);
 }
 
 static void print_signature(const struct ps_program *program, struct ps_text *out)
 {
-    for (int l = 0; l < program->code.leaf_count; l++)
-        ps_text_printf(out, "struct __align__(%zu) ps_in%d { %s x[4]; };\n",
-                       4 * ps_dtype_bytes(program->code.leaves[l].dtype) > 16
-                           ? (size_t)16
-                           : 4 * ps_dtype_bytes(program->code.leaves[l].dtype),
-                       l, c_type(program->code.leaves[l].dtype));
+    enum ps_dtype dtype = PS_U8;
+    bool same;
+    int group = ps_map_group(program);
+    for (int i = 0; i < program->input_count; i++)
+        if (input_of(program, i, &dtype, &same) && same)
+            print_group_type("in", i, dtype, group, out);
     for (int s = 0; s < program->store_count; s++)
-        ps_text_printf(out, "struct __align__(%zu) ps_out%d { %s x[4]; };\n",
-                       4 * ps_dtype_bytes(program->stores[s].dtype) > 16
-                           ? (size_t)16
-                           : 4 * ps_dtype_bytes(program->stores[s].dtype),
-                       s, c_type(program->stores[s].dtype));
+        print_group_type("out", s, program->stores[s].dtype, group, out);
     ps_text_add(out, "extern \"C\" __global__ void ps_map(");
-    for (int l = 0; l < program->code.leaf_count; l++)
-        ps_text_printf(out, "const %s *__restrict__ in%d, ", c_type(program->code.leaves[l].dtype),
-                       l);
+    for (int i = 0; i < program->input_count; i++)
+        ps_text_printf(out, "const %s *__restrict__ in%d, ",
+                       input_of(program, i, &dtype, &same) ? c_type(dtype) : "void", i);
     for (int s = 0; s < program->store_count; s++)
         ps_text_printf(out, "%s *__restrict__ out%d, ", c_type(program->stores[s].dtype), s);
-    ps_text_add(out, "long long n)\n{\n");
+    ps_text_add(out, "long long n, long long groups)\n{\n");
 }
 
 static void print_grouped_loop(const struct ps_program *program, struct ps_text *out)
 {
+    enum ps_dtype dtype;
+    bool same;
+    int group = ps_map_group(program);
     ps_text_add(out, "    for (long long q = thread; q < groups; q += threads) {\n");
-    for (int l = 0; l < program->code.leaf_count; l++)
-        if (program->code.leaves[l].mode == PS_ACCESS_SAME)
-            ps_text_printf(out, "        const ps_in%d g%d = ((const ps_in%d *)in%d)[q];\n", l, l, l,
-                           l);
+    for (int i = 0; i < program->input_count; i++)
+        if (input_of(program, i, &dtype, &same) && same)
+            ps_text_printf(out, "        const ps_in%d g%d = ((const ps_in%d *)in%d)[q];\n", i, i,
+                           i, i);
     for (int s = 0; s < program->store_count; s++)
         ps_text_printf(out, "        ps_out%d o%d;\n", s, s);
-    ps_text_add(out, "        #pragma unroll\n"
-                     "        for (int k = 0; k < 4; k++) {\n"
-                     "            const long long e = q * 4 + k;\n");
+    ps_text_printf(out,
+                   "        #pragma unroll\n"
+                   "        for (int k = 0; k < %d; k++) {\n"
+                   "            const long long e = q * %d + k;\n",
+                   group, group);
     print_body(program, true, out);
     ps_text_add(out, "        }\n");
     for (int s = 0; s < program->store_count; s++)
@@ -221,18 +266,19 @@ static void print_grouped_loop(const struct ps_program *program, struct ps_text 
     ps_text_add(out, "    }\n");
 }
 
-// Blocks and arrays start at multiples of 256 bytes, so groups are aligned wherever they are.
 bool ps_map_source(const struct ps_program *program, struct ps_text *out)
 {
+    int group = ps_map_group(program);
     ps_text_add(out, prelude);
     ps_text_add(out, ps_map_scalar_text);
     print_signature(program, out);
     ps_text_add(out,
                 "    const long long threads = (long long)gridDim.x * blockDim.x;\n"
-                "    const long long thread = (long long)blockIdx.x * blockDim.x + threadIdx.x;\n"
-                "    const long long groups = n / 4;\n");
-    print_grouped_loop(program, out);
-    ps_text_add(out, "    for (long long e = groups * 4 + thread; e < n; e += threads) {\n");
+                "    const long long thread = (long long)blockIdx.x * blockDim.x + threadIdx.x;\n");
+    if (group > 1)
+        print_grouped_loop(program, out);
+    ps_text_printf(out,
+                   "    for (long long e = groups * %d + thread; e < n; e += threads) {\n", group);
     print_body(program, false, out);
     ps_text_add(out, "    }\n}\n");
     return !out->failed;

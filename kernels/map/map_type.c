@@ -71,10 +71,20 @@ static struct ps_typed constant(struct typer *t, struct ps_typed v, enum ps_dtyp
     if (ps_dtype_is_float(dtype))
         i.number = v.kind == PS_TYPED_FLOAT ? v.number : (double)v.integer;
     else
-        i.integer = v.kind == PS_TYPED_FLOAT ? (int64_t)v.number : v.integer;
-    if (register_of(dtype) == PS_F32)
+        i.integer = v.integer;
+    if (dtype == PS_F32)
         i.number = (double)(float)i.number;
+    if (dtype == PS_F16)
+        i.number = (double)ps_f16_to_f32(ps_f64_to_f16(i.number));
     return emit(t, i, dtype);
+}
+
+// Whether a finite constant would become infinite.
+static bool overflows(struct ps_typed v, enum ps_dtype dtype)
+{
+    double x = v.kind == PS_TYPED_INT ? (double)v.integer : v.number;
+    double most = dtype == PS_F16 ? 65520 : dtype == PS_F32 ? 0x1.ffffffp127 : INFINITY;
+    return isfinite(x) && fabs(x) >= most;
 }
 
 static struct ps_typed cast(struct typer *t, struct ps_typed v, enum ps_dtype dtype)
@@ -87,7 +97,11 @@ static struct ps_typed cast(struct typer *t, struct ps_typed v, enum ps_dtype dt
             return fail(t, "%lld does not fit %s; write %lld.0 to compute with floating point, or "
                         "cast the array to a wider type", (long long)v.integer,
                         ps_dtype_name(dtype), (long long)v.integer);
-        return constant(t, v, dtype);
+        return overflows(v, dtype)
+                   ? fail(t, "%g does not fit %s; cast the array to a wider type",
+                          v.kind == PS_TYPED_INT ? (double)v.integer : v.number,
+                          ps_dtype_name(dtype))
+                   : constant(t, v, dtype);
     }
     if (from != to)
         v = emit(t, (struct ps_instruction){.op = PS_OP_CAST, .dtype = from, .result = to,
@@ -144,6 +158,8 @@ static struct ps_typed arithmetic(struct typer *t, enum ps_map_op op, struct ps_
 {
     bool two = ps_op_infos[op].arguments == 2;
     enum ps_dtype dtype = two ? common(a, b) : default_dtype(a);
+    if (dtype == PS_BOOL && (op == PS_OP_MIN || op == PS_OP_MAX))
+        return binary(t, op == PS_OP_MIN ? PS_OP_AND : PS_OP_OR, a, b, PS_BOOL, PS_BOOL);
     dtype = dtype == PS_BOOL ? PS_I8 : dtype;
     if (op == PS_OP_POW && ps_dtype_is_integer(dtype) && b.kind == PS_TYPED_INT && b.integer < 0)
         return fail(t, "an integer array to a negative power has no integer result; write the "
@@ -272,7 +288,8 @@ static struct ps_typed settle(struct typer *t, struct ps_typed weak, enum ps_dty
     if (weak.kind == PS_TYPED_FLOAT)
         return constant(t, weak, ps_dtype_is_float(other) ? other : PS_F64);
     if (ps_dtype_is_float(other)) {
-        bool exact = other != PS_F64 && (double)(float)weak.integer == (double)weak.integer;
+        double x = (double)weak.integer;
+        bool exact = other == PS_F32 ? (double)(float)x == x : fabs(x) <= 2048;
         return constant(t, weak, exact ? other : PS_F64);
     }
     if (other != PS_BOOL && integer_fits(weak.integer, other))
@@ -352,18 +369,25 @@ static struct ps_typed type_op(struct typer *t, const struct ps_typed *values)
     return fault == NULL ? folded : fail(t, "%s", fault);
 }
 
-static struct ps_typed type_cast(struct typer *t, struct ps_typed v)
+// Rounded to binary16 once, also from f64: by way of f32 it would be rounded twice.
+static struct ps_typed to_half(struct typer *t, struct ps_typed v)
 {
-    enum ps_dtype dtype = t->node->dtype;
+    enum ps_dtype from = v.kind == PS_TYPED_VALUE && v.dtype == PS_F64 ? PS_F64 : PS_F32;
+    if (from == PS_F32)
+        v = cast(t, v, v.kind == PS_TYPED_VALUE ? PS_F32 : PS_F16);
+    if (t->failed)
+        return v;
+    return emit(t, (struct ps_instruction){.op = PS_OP_HALF, .dtype = from, .result = PS_F32,
+                                           .a = v.index}, PS_F16);
+}
+
+static struct ps_typed convert(struct typer *t, struct ps_typed v, enum ps_dtype dtype)
+{
     if (v.kind == PS_TYPED_FLOAT && !ps_dtype_is_float(dtype))
         v = constant(t, v, PS_F64); // converted as array elements are
     if (dtype == PS_BOOL)
         return truth(t, v);
-    v = cast(t, v, dtype);
-    if (dtype != PS_F16 || t->failed)
-        return v;
-    return emit(t, (struct ps_instruction){.op = PS_OP_HALF, .dtype = PS_F32, .result = PS_F32,
-                                           .a = v.index}, PS_F16);
+    return dtype == PS_F16 ? to_half(t, v) : cast(t, v, dtype);
 }
 
 static struct ps_typed type_param(const struct ps_value *params, int i)
@@ -379,6 +403,15 @@ static int find_param(const struct ps_value *params, const char *name)
         if (strcmp(params->words[i], name) == 0)
             return i;
     return -1;
+}
+
+static bool is_function(const char *name)
+{
+    double value;
+    for (int i = 0; i < ps_expr_word_count(); i++)
+        if (strcmp(ps_expr_words[i], name) == 0)
+            return !ps_expr_constant(name, &value);
+    return false;
 }
 
 static struct ps_typed unknown_name(struct typer *t, const struct ps_value *params)
@@ -397,6 +430,10 @@ static struct ps_typed unknown_name(struct typer *t, const struct ps_value *para
     }
     for (int i = 0; names != NULL && i < words; i++)
         names[count++] = ps_expr_words[i];
+    if (names != NULL && is_function(t->node->name)) {
+        fail(t, "'%s' is a function: write %s(...)", t->node->name, t->node->name);
+        count = 0;
+    }
     const char *near = names ? ps_nearest(t->node->name, names, (size_t)count) : NULL;
     fail(t, "no array or param '%s' here%s%s%s; there are: %s", t->node->name,
          near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "",
@@ -420,7 +457,7 @@ static int find_column(struct typer *t, const struct ps_array *array)
     const struct ps_node *node = t->node;
     int64_t last = array->rank > 0 ? array->dims[array->rank - 1] : 0;
     if (node->column == NULL) {
-        if (array->rank > 0 && node->integer < last && !(array->rank == 1 && last < 0))
+        if (array->rank > 0 && node->integer < last && node->integer < INT32_MAX)
             return (int)node->integer;
         fail(t, "'%s' has no column %lld: its last axis has %lld elements", node->name,
              (long long)node->integer, (long long)last);
@@ -446,9 +483,7 @@ static struct ps_typed load(struct typer *t, int port, int column)
 {
     const struct ps_array *array = &t->scope->ports[port].array;
     struct ps_leaf leaf;
-    const char *fault = ps_map_leaf(&t->shape, &t->scope->ports[port], port, column, &leaf);
-    if (fault != NULL)
-        return fail(t, "%s", fault);
+    ps_map_leaf(&t->shape, &t->scope->ports[port], port, column, &leaf);
     int index = ps_code_add_leaf(&t->detail->code, &leaf);
     if (index < 0)
         return fail(t, "out of memory for the expression");
@@ -465,6 +500,9 @@ static struct ps_typed type_name(struct typer *t)
     int port = find_port(t->scope, node->name), column = -1;
     if (param >= 0)
         return type_param(params, param);
+    struct ps_typed number = {.kind = PS_TYPED_FLOAT};
+    if (port < 0 && node->kind == PS_NODE_NAME && ps_expr_constant(node->name, &number.number))
+        return number;
     if (port < 0)
         return unknown_name(t, params);
     if (ps_stage_use(t->stage, t->scope, node->name, t->expr->place, t->problems) < 0) {
@@ -488,7 +526,7 @@ static struct ps_typed type_node(struct typer *t, const struct ps_typed *values)
         return constant(t, (struct ps_typed){.kind = PS_TYPED_INT, .integer = t->node->integer},
                         PS_BOOL);
     case PS_NODE_CAST:
-        return type_cast(t, values[t->node->arguments[0]]);
+        return convert(t, values[t->node->arguments[0]], t->node->dtype);
     case PS_NODE_OP:
         return type_op(t, values);
     default:
@@ -513,20 +551,25 @@ static bool gather_shape(struct typer *t, const struct ps_expr *expr)
         if (fault != NULL)
             fail(t, "%s", fault);
     }
+    const struct ps_port *culprit = NULL;
+    const char *fault = t->failed ? NULL : ps_map_shape_settle(&t->shape, &culprit);
+    for (int i = 0; fault != NULL && !t->failed; i++) {
+        t->node = &expr->nodes[i];
+        if (t->node->name != NULL && strcmp(t->node->name, culprit->name) == 0)
+            fail(t, "%s", fault);
+    }
     return !t->failed;
 }
 
 static void finish(struct typer *t, struct ps_typed result)
 {
     const struct ps_value *dtype = ps_values_get(t->stage->options, "dtype");
-    if (result.kind != PS_TYPED_VALUE) {
+    if (t->detail->code.leaf_count == 0) {
         fail(t, "the expression reads no array");
         return;
     }
-    if (dtype->given && dtype->dtype == PS_BOOL)
-        result = truth(t, result);
-    else if (dtype->given)
-        result = cast(t, result, dtype->dtype);
+    if (dtype->given)
+        result = convert(t, result, dtype->dtype);
     t->detail->result = result.index;
     struct ps_error error = {0};
     if (!t->failed && !ps_map_shape_finish(&t->shape, t->stage, t->scope, result.dtype, t->detail,

@@ -16,7 +16,7 @@ struct ps_vector_table {
     ps_vector_function *ops[PS_OP_COUNT][PS_DTYPE_COUNT];     // by the arguments' register dtype
     ps_vector_function *casts[PS_DTYPE_COUNT][PS_DTYPE_COUNT]; // [from][to], registers
     ps_vector_function *half_load;                             // f16 memory to f32 register
-    ps_vector_function *half_store[2];                         // f32, f64 register to f16 memory
+    ps_vector_function *half_store;                            // f32 register to f16 memory
 };
 
 const struct ps_vector_table *ps_vector_table(void); // of the best instruction set here

@@ -6,6 +6,9 @@
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
+#ifdef __F16C__
+#include <immintrin.h>
+#endif
 
 #define PS_FN static inline __attribute__((unused))
 #include "kernels/map/scalar.h"
@@ -141,34 +144,56 @@ static void v_cmp_uf(void *to, const void *pa, const void *pb, const void *pc, s
 
 // ---- Halves ----
 
+// The hardware's conversions where there are any; the rest of eight, and other machines, by hand.
+#ifdef __F16C__
+static size_t widen_eights(float *out, const uint16_t *in, size_t n)
+{
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8)
+        _mm256_storeu_ps(out + i, _mm256_cvtph_ps(_mm_loadu_si128((const void *)(in + i))));
+    return i;
+}
+static size_t narrow_eights(uint16_t *out, const float *in, size_t n)
+{
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8)
+        _mm_storeu_si128((void *)(out + i),
+                         _mm256_cvtps_ph(_mm256_loadu_ps(in + i), _MM_FROUND_TO_NEAREST_INT));
+    return i;
+}
+#else
+static size_t widen_eights(float *out, const uint16_t *in, size_t n)
+{
+    (void)out, (void)in, (void)n;
+    return 0;
+}
+static size_t narrow_eights(uint16_t *out, const float *in, size_t n)
+{
+    (void)out, (void)in, (void)n;
+    return 0;
+}
+#endif
+
 static void v_half_load(void *to, const void *pa, const void *pb, const void *pc, size_t n)
 {
+    float *out = to;
+    const uint16_t *a = pa;
     (void)pb;
     (void)pc;
-    for (size_t i = 0; i < n; i++)
-        ((float *)to)[i] = ps_f16_to_f32(((const uint16_t *)pa)[i]);
+    for (size_t i = widen_eights(out, a, n); i < n; i++)
+        out[i] = ps_f16_to_f32(a[i]);
 }
-static void v_half_store_f32(void *to, const void *pa, const void *pb, const void *pc, size_t n)
+static void v_half_store(void *to, const void *pa, const void *pb, const void *pc, size_t n)
 {
+    uint16_t *out = to;
+    const float *a = pa;
     (void)pb;
     (void)pc;
-    for (size_t i = 0; i < n; i++)
-        ((uint16_t *)to)[i] = ps_f32_to_f16(((const float *)pa)[i]);
+    for (size_t i = narrow_eights(out, a, n); i < n; i++)
+        out[i] = ps_f32_to_f16(a[i]);
 }
-static void v_half_store_f64(void *to, const void *pa, const void *pb, const void *pc, size_t n)
-{
-    (void)pb;
-    (void)pc;
-    for (size_t i = 0; i < n; i++)
-        ((uint16_t *)to)[i] = ps_f64_to_f16(((const double *)pa)[i]);
-}
-static void v_half_round(void *to, const void *pa, const void *pb, const void *pc, size_t n)
-{
-    (void)pb;
-    (void)pc;
-    for (size_t i = 0; i < n; i++)
-        ((float *)to)[i] = ps_f16_to_f32(ps_f32_to_f16(((const float *)pa)[i]));
-}
+LOOP(half, f32, float, ps_f16_to_f32(ps_f32_to_f16(a[i])))
+LOOP(half, f64, float, ps_f16_to_f32(ps_f64_to_f16(a[i])))
 
 // ---- Casts: integers wrap, floats to integers as ps_to_ says, anything to bool is != 0 ----
 
@@ -257,7 +282,7 @@ const struct ps_vector_table PS_VECTOR_TABLE = {
             [PS_OP_AND] = {[PS_BOOL] = v_and_b1}, [PS_OP_OR] = {[PS_BOOL] = v_or_b1},
             [PS_OP_NOT] = {[PS_BOOL] = v_not_b1},
             [PS_OP_CMP_IU] = {[PS_I64] = v_cmp_iu}, [PS_OP_CMP_IF] = {[PS_I64] = v_cmp_if},
-            [PS_OP_CMP_UF] = {[PS_U64] = v_cmp_uf}, [PS_OP_HALF] = {[PS_F32] = v_half_round},
+            [PS_OP_CMP_UF] = {[PS_U64] = v_cmp_uf}, [PS_OP_HALF] = {[PS_F32] = v_half_f32, [PS_F64] = v_half_f64},
             FLOAT_ROW(DIV, div) FLOAT_ROW(ATAN2, atan2) FLOAT_ROW(HYPOT, hypot)
             FLOAT_ROW(FLOOR, floor) FLOAT_ROW(CEIL, ceil) FLOAT_ROW(ROUND, round)
             FLOAT_ROW(TRUNC, trunc) FLOAT_ROW(SQRT, sqrt) FLOAT_ROW(EXP, exp)
@@ -269,5 +294,5 @@ const struct ps_vector_table PS_VECTOR_TABLE = {
         },
     .casts = {CAST_ROW(PS_BOOL, b1) EACH_DTYPE(CAST_ROW)},
     .half_load = v_half_load,
-    .half_store = {v_half_store_f32, v_half_store_f64},
+    .half_store = v_half_store,
 };

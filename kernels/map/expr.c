@@ -18,11 +18,11 @@ const struct ps_op_info ps_op_infos[PS_OP_COUNT] = {
 };
 
 const char *const ps_expr_words[] = {
-    "pow",   "min",   "max",   "abs",  "sign",  "where", "floor", "ceil",  "round", "trunc",
-    "isnan", "isinf", "isfinite", "sqrt", "exp", "expm1", "log",  "log10", "log2",  "log1p",
-    "sin",   "cos",   "tan",   "asin", "acos",  "atan",  "sinh",  "cosh",  "tanh",  "atan2",
-    "hypot", "clip",  "cast",  "and",  "or",    "not",   "true",  "false", "pi",    "e",
-    "inf",   "nan"};
+    "pow",   "min",   "max",   "abs",      "sign", "where", "floor", "ceil", "round",
+    "trunc", "isnan", "isinf", "isfinite", "sqrt", "exp",   "expm1", "log",  "log10",
+    "log2",  "log1p", "sin",   "cos",      "tan",  "asin",  "acos",  "atan", "sinh",
+    "cosh",  "tanh",  "atan2", "hypot",    "clip", "cast",  "and",   "or",   "not",
+    "true",  "false", "pi",    "e",        "inf",  "nan"};
 
 int ps_expr_word_count(void)
 {
@@ -33,11 +33,11 @@ enum token { T_END, T_NUMBER, T_INTEGER, T_NAME, T_STRING, T_SYMBOL, T_BAD };
 
 struct parser {
     const char *text;
-    size_t at;                // start of the token
-    size_t size;              // its bytes
+    size_t at;   // start of the token
+    size_t size; // its bytes
     enum token token;
-    int symbol;               // of T_SYMBOL: one character, or 'D' //, 'P' **, 'E' ==, 'N' !=, 'L' <=, 'G' >=
-    size_t last_end;          // end of the token before
+    int symbol; // of T_SYMBOL: one character, or 'D' //, 'P' **, 'E' ==, 'N' !=, 'L' <=, 'G' >=
+    size_t last_end; // end of the token before
     int depth;
     struct ps_expr *expr;
     int capacity;
@@ -160,8 +160,8 @@ static int unexpected(struct parser *p, const char *wanted)
     const char *hint = "";
     if (p->symbol == '=' && p->token == T_BAD)
         hint = " (equality is ==)";
-    else if (p->token == T_BAD && (p->symbol == '^' || p->symbol == '&' || p->symbol == '|' ||
-                                   p->symbol == '!'))
+    else if (p->token == T_BAD &&
+             (p->symbol == '^' || p->symbol == '&' || p->symbol == '|' || p->symbol == '!'))
         hint = " (a power is **, logic is and, or, not)";
     return fail_at(p, p->at, p->at + p->size, "unexpected '%s'; expected %s%s", shown, wanted,
                    hint);
@@ -230,9 +230,10 @@ static int parse_number(struct parser *p)
     else if (p->token == T_INTEGER && digits[0] == '0')
         fail_at(p, start, start + p->size, "leading zeros: write the number without");
     else if (p->token == T_INTEGER)
-        fail_at(p, start, start + p->size,
-                "an integer above 9223372036854775807; write %.40s.0 to compute with floating point",
-                digits);
+        fail_at(
+            p, start, start + p->size,
+            "an integer above 9223372036854775807; write %.40s.0 to compute with floating point",
+            digits);
     else if (!ps_number_parse(digits, &node.number))
         fail_at(p, start, start + p->size, "'%s' is not a number", digits);
     free(digits);
@@ -245,8 +246,10 @@ bool ps_expr_constant(const char *name, double *value_out)
     static const struct {
         const char *word;
         double value;
-    } constants[] = {{"pi", 3.14159265358979323846}, {"e", 2.71828182845904523536},
-                     {"inf", INFINITY}, {"nan", NAN}};
+    } constants[] = {{"pi", 3.14159265358979323846},
+                     {"e", 2.71828182845904523536},
+                     {"inf", INFINITY},
+                     {"nan", NAN}};
     for (size_t i = 0; i < sizeof constants / sizeof constants[0]; i++) {
         if (strcmp(name, constants[i].word) == 0) {
             *value_out = constants[i].value;
@@ -285,8 +288,10 @@ static int finish_fold(struct parser *p, enum ps_map_op op, const char *name, co
                        int count, size_t start)
 {
     if (count < 2)
-        return fail_at(p, start, p->last_end, "%s takes at least 2 arguments, got %d; the %simum "
-                       "of an array over an axis is `op: reduce`", name, count, name);
+        return fail_at(p, start, p->last_end,
+                       "%s takes at least 2 arguments, got %d; the %simum "
+                       "of an array over an axis is `op: reduce`",
+                       name, count, name);
     int result = list[0];
     for (int i = 1; i < count; i++)
         result = add_op(p, op, result, list[i], 0, start);
@@ -305,8 +310,9 @@ static int parse_cast(struct parser *p, enum ps_dtype dtype, int argument, size_
 {
     if (!expect(p, ')', "')'") || argument < 0)
         return -1;
-    return add_node(p, (struct ps_node){.kind = PS_NODE_CAST, .dtype = dtype,
-                                        .arguments = {argument, 0, 0}}, start);
+    return add_node(
+        p, (struct ps_node){.kind = PS_NODE_CAST, .dtype = dtype, .arguments = {argument, 0, 0}},
+        start);
 }
 
 // cast(x, f32)
@@ -370,7 +376,8 @@ static int parse_column(struct parser *p, struct ps_node node, size_t start)
         word = copy_bytes(p->text + at, size);
     bool fine = word != NULL;
     if (!fine)
-        unexpected(p, dot ? "the name of a column" : "the number of a column or its name in quotes");
+        unexpected(p,
+                   dot ? "the name of a column" : "the number of a column or its name in quotes");
     else if (node.column == NULL && !ps_integer_parse(word, &node.integer))
         fine = fail_at(p, at, at + size, "'%s' is not a column number", word) >= 0;
     if (node.column == NULL)

@@ -45,7 +45,7 @@ struct ps_expr_fault {
 
 #define PS_EXPR_LENGTH_MAX (4 << 20) // characters
 #define PS_EXPR_NODES_MAX 400000
-#define PS_EXPR_DEPTH_MAX 1000       // nested parentheses and calls, and chains of -, not and **
+#define PS_EXPR_DEPTH_MAX 1000 // nested parentheses and calls, and chains of -, not and **
 
 // False with *fault filled in. The expression is empty after a failure.
 bool ps_expr_parse(const char *text, struct ps_expr *expr_out, struct ps_expr_fault *fault);

@@ -86,7 +86,10 @@ static const char *fold_compare(enum ps_map_op op, const struct ps_typed *a,
         x = (a->integer > b->integer) - (a->integer < b->integer);
         y = 0;
     }
-    return integer(op == PS_OP_EQ ? x == y : op == PS_OP_NE ? x != y : op == PS_OP_LT ? x < y : x <= y,
+    return integer(op == PS_OP_EQ   ? x == y
+                   : op == PS_OP_NE ? x != y
+                   : op == PS_OP_LT ? x < y
+                                    : x <= y,
                    out);
 }
 
@@ -146,7 +149,10 @@ static double apply(enum ps_map_op op, double a, double b)
 
 static const char *fold_test(enum ps_map_op op, double a, struct ps_typed *out)
 {
-    return integer(op == PS_OP_ISNAN ? isnan(a) != 0 : op == PS_OP_ISINF ? isinf(a) != 0 : isfinite(a) != 0, out);
+    return integer(op == PS_OP_ISNAN   ? isnan(a) != 0
+                   : op == PS_OP_ISINF ? isinf(a) != 0
+                                       : isfinite(a) != 0,
+                   out);
 }
 
 const char *ps_fold(enum ps_map_op op, const struct ps_typed *v, struct ps_typed *out)

@@ -7,10 +7,14 @@
 #include <string.h>
 
 static const struct ps_option options[] = {
-    {.key = "expr", .kind = PS_TEXT, .required = true,
+    {.key = "expr",
+     .kind = PS_TEXT,
+     .required = true,
      .help = "The expression, over arrays, their columns and params"},
     {.key = "params", .kind = PS_PARAMS, .help = "Numbers that the expression names"},
-    {.key = "dtype", .kind = PS_DTYPE, .help = "Dtype of the result; the expression's own if unset"},
+    {.key = "dtype",
+     .kind = PS_DTYPE,
+     .help = "Dtype of the result; the expression's own if unset"},
     {0},
 };
 
@@ -38,8 +42,7 @@ static bool map_plan(struct ps_stage *stage, const struct ps_scope *scope,
         return false;
     }
     stage->detail = calloc(1, sizeof(struct ps_map_detail));
-    bool fine = stage->detail != NULL &&
-                ps_map_type(stage, scope, &expr, stage->detail, problems);
+    bool fine = stage->detail != NULL && ps_map_type(stage, scope, &expr, stage->detail, problems);
     if (stage->detail == NULL)
         ps_problem_add(problems, PS_DEVICE, text->place, "out of memory");
     ps_expr_free(&expr);
@@ -113,9 +116,9 @@ static int round_result(struct linker *linker, const struct ps_stage *stage, int
         return result;
     if (have != PS_F32)
         return -1;
-    return ps_code_add(&linker->program->code,
-                       (struct ps_instruction){.op = PS_OP_HALF, .dtype = PS_F32, .result = PS_F32,
-                                               .a = result});
+    return ps_code_add(
+        &linker->program->code,
+        (struct ps_instruction){.op = PS_OP_HALF, .dtype = PS_F32, .result = PS_F32, .a = result});
 }
 
 static bool link_stage(struct linker *linker, int number)
@@ -156,8 +159,8 @@ static bool link_ends(struct linker *linker)
     program->store_count = step->output_count;
     for (int i = 0; i < step->output_count; i++) {
         int stage = find_stage(step, step->outputs[i]->port);
-        program->stores[i] = (struct ps_map_store){linker->results[stage],
-                                                   step->outputs[i]->output.dtype};
+        program->stores[i] =
+            (struct ps_map_store){linker->results[stage], step->outputs[i]->output.dtype};
     }
     return true;
 }

@@ -12,9 +12,9 @@
 // How element i of row r of the output finds its value in an array:
 //   data[offset + r * row_stride + sum over axes of index * strides[axis]]
 enum ps_access_mode {
-    PS_ACCESS_SAME,     // streamed, same shape as the output row: data[r * elements + i]
-    PS_ACCESS_ROW,      // whole, same shape as the output row: data[offset + i]
-    PS_ACCESS_SCALAR,   // one value per row or in all: data[offset + r * row_stride]
+    PS_ACCESS_SAME,   // streamed, same shape as the output row: data[r * elements + i]
+    PS_ACCESS_ROW,    // whole, same shape as the output row: data[offset + i]
+    PS_ACCESS_SCALAR, // one value per row or in all: data[offset + r * row_stride]
     PS_ACCESS_GENERAL,
 };
 
@@ -52,8 +52,8 @@ void ps_code_free(struct ps_code *code);
 // What plan() keeps in stage->detail.
 struct ps_map_detail {
     struct ps_code code;
-    int result;                     // register
-    int row_rank;                   // of the output row (whole stages: of the whole output)
+    int result;   // register
+    int row_rank; // of the output row (whole stages: of the whole output)
     int64_t row_dims[PS_RANK_MAX];
 };
 
@@ -70,9 +70,9 @@ struct ps_map_store {
 struct ps_program {
     const struct ps_backend *backend;
     struct ps_code code;
-    int input_count;             // of the step
-    int *leaf_inputs;            // per leaf: position in step->inputs
-    int store_count;             // = step->output_count
+    int input_count;  // of the step
+    int *leaf_inputs; // per leaf: position in step->inputs
+    int store_count;  // = step->output_count
     struct ps_map_store *stores;
     int row_rank;
     int64_t row_dims[PS_RANK_MAX];
@@ -98,7 +98,7 @@ size_t ps_map_cpu_scratch(const struct ps_step *step);
 bool ps_map_source(const struct ps_program *program, struct ps_text *out);
 int ps_map_group(const struct ps_program *program);
 extern const char *const ps_map_nvrtc_options[]; // it is compiled with
-#define PS_MAP_CUDA_INSTRUCTIONS_MAX 20000 // longer kernels take a compiler minutes
+#define PS_MAP_CUDA_INSTRUCTIONS_MAX 20000       // longer kernels take a compiler minutes
 bool ps_map_cuda_compile(struct ps_program *program, struct ps_device *device,
                          struct ps_error *error);
 void ps_map_cuda_release(struct ps_program *program);

@@ -7,7 +7,8 @@
 
 static bool shareable(const struct ps_instruction *i)
 {
-    return i->op == PS_OP_LOAD || i->op == PS_OP_CONST || i->op == PS_OP_CAST || i->op == PS_OP_HALF;
+    return i->op == PS_OP_LOAD || i->op == PS_OP_CONST || i->op == PS_OP_CAST ||
+           i->op == PS_OP_HALF;
 }
 
 static bool equal(const struct ps_instruction *x, const struct ps_instruction *y)
@@ -41,8 +42,7 @@ int ps_code_add_leaf(struct ps_code *code, const struct ps_leaf *leaf)
     for (int i = 0; i < code->leaf_count; i++)
         if (memcmp(&code->leaves[i], leaf, sizeof *leaf) == 0)
             return i;
-    struct ps_leaf *leaves =
-        realloc(code->leaves, (size_t)(code->leaf_count + 1) * sizeof *leaves);
+    struct ps_leaf *leaves = realloc(code->leaves, (size_t)(code->leaf_count + 1) * sizeof *leaves);
     if (leaves == NULL)
         return -1;
     code->leaves = leaves;

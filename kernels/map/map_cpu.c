@@ -79,8 +79,7 @@ static void place_registers(const struct ps_program *program, struct ps_cpu_prog
     // Fixed ones are filled in before the first piece, so their slots are never used by others.
     for (int i = 0; i < program->code.count; i++)
         if (is_fixed(program, &program->code.list[i]))
-            cpu->registers[i] =
-                (struct ps_cpu_register){.fixed = true, .slot = take_slot(slots)};
+            cpu->registers[i] = (struct ps_cpu_register){.fixed = true, .slot = take_slot(slots)};
     for (int i = 0; i < program->code.count; i++) {
         struct ps_cpu_register *r = &cpu->registers[i];
         int output = direct_output(program, i);
@@ -131,8 +130,8 @@ static bool find_functions(const struct ps_program *program, struct ps_cpu_progr
         const struct ps_instruction *in = &program->code.list[i];
         if (in->op == PS_OP_LOAD || in->op == PS_OP_CONST)
             continue;
-        cpu->functions[i] =
-            in->op == PS_OP_CAST ? table->casts[in->dtype][in->result] : table->ops[in->op][in->dtype];
+        cpu->functions[i] = in->op == PS_OP_CAST ? table->casts[in->dtype][in->result]
+                                                 : table->ops[in->op][in->dtype];
         if (cpu->functions[i] == NULL)
             return ps_fail(error, PS_BUG, "no vector code for %s of %s", ps_op_infos[in->op].name,
                            ps_dtype_name(in->dtype));

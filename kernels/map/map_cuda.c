@@ -32,18 +32,19 @@ bool ps_map_cuda_compile(struct ps_program *program, struct ps_device *device,
                          struct ps_error *error)
 {
     if (program->code.count > PS_MAP_CUDA_INSTRUCTIONS_MAX)
-        return ps_fail(error, PS_USAGE,
-                       "a map of %d operations is too long for the cuda backend (at most %d): split "
-                       "it into stages, or use the cpu backend",
-                       program->code.count, PS_MAP_CUDA_INSTRUCTIONS_MAX);
+        return ps_fail(
+            error, PS_USAGE,
+            "a map of %d operations is too long for the cuda backend (at most %d): split "
+            "it into stages, or use the cpu backend",
+            program->code.count, PS_MAP_CUDA_INSTRUCTIONS_MAX);
     struct cuda_program *cuda = program->cuda = calloc(1, sizeof *cuda);
     if (cuda == NULL)
         return ps_fail_memory(error, sizeof *cuda, "the map kernel");
     if (!compile_source(program, device, cuda, error))
         return false;
     cuda->group = ps_map_group(program);
-    cuda->most_blocks = (unsigned)(ps_cuda_device(device)->multiprocessors *
-                                   cuda->info.blocks_per_multiprocessor);
+    cuda->most_blocks =
+        (unsigned)(ps_cuda_device(device)->multiprocessors * cuda->info.blocks_per_multiprocessor);
     return true;
 }
 

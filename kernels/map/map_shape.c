@@ -48,8 +48,7 @@ static const char *mismatch(struct ps_map_shape *shape, const struct ps_port *po
     ps_array_text(&port->array, own);
     ps_array_text(&row, other);
     bool like_stream = !port->streamed && shape->streamed && port->array.rank > 0 &&
-                       port->array.rank == shape->rank + 1 &&
-                       port->array.dims[0] == shape->rows;
+                       port->array.rank == shape->rank + 1 && port->array.dims[0] == shape->rows;
     snprintf(shape->text, sizeof shape->text,
              "the shape of '%s', %s, does not fit %s %s of the others%s", port->name, own,
              shape->streamed ? "the row shape" : "the shape", strchr(other, '['),

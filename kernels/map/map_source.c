@@ -277,8 +277,8 @@ bool ps_map_source(const struct ps_program *program, struct ps_text *out)
                 "    const long long thread = (long long)blockIdx.x * blockDim.x + threadIdx.x;\n");
     if (group > 1)
         print_grouped_loop(program, out);
-    ps_text_printf(out,
-                   "    for (long long e = groups * %d + thread; e < n; e += threads) {\n", group);
+    ps_text_printf(out, "    for (long long e = groups * %d + thread; e < n; e += threads) {\n",
+                   group);
     print_body(program, false, out);
     ps_text_add(out, "    }\n}\n");
     return !out->failed;

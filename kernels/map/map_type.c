@@ -41,8 +41,7 @@ static enum ps_dtype register_of(enum ps_dtype dtype)
     return dtype == PS_F16 ? PS_F32 : dtype;
 }
 
-static struct ps_typed emit(struct typer *t, struct ps_instruction instruction,
-                            enum ps_dtype dtype)
+static struct ps_typed emit(struct typer *t, struct ps_instruction instruction, enum ps_dtype dtype)
 {
     int index = ps_code_add(&t->detail->code, instruction);
     if (index < 0)
@@ -59,15 +58,15 @@ static bool integer_fits(int64_t value, enum ps_dtype dtype)
     if (info->kind == PS_CLASS_UNSIGNED)
         return value >= 0 && (bits == 64 || value < (int64_t)1 << bits);
     if (info->kind == PS_CLASS_SIGNED)
-        return bits == 64 || (value >= -((int64_t)1 << (bits - 1)) &&
-                              value < (int64_t)1 << (bits - 1));
+        return bits == 64 ||
+               (value >= -((int64_t)1 << (bits - 1)) && value < (int64_t)1 << (bits - 1));
     return true;
 }
 
 static struct ps_typed constant(struct typer *t, struct ps_typed v, enum ps_dtype dtype)
 {
-    struct ps_instruction i = {.op = PS_OP_CONST, .dtype = register_of(dtype),
-                               .result = register_of(dtype)};
+    struct ps_instruction i = {
+        .op = PS_OP_CONST, .dtype = register_of(dtype), .result = register_of(dtype)};
     if (ps_dtype_is_float(dtype))
         i.number = v.kind == PS_TYPED_FLOAT ? v.number : (double)v.integer;
     else
@@ -94,18 +93,19 @@ static struct ps_typed cast(struct typer *t, struct ps_typed v, enum ps_dtype dt
         return v;
     if (v.kind != PS_TYPED_VALUE) {
         if (v.kind == PS_TYPED_INT && !integer_fits(v.integer, dtype))
-            return fail(t, "%lld does not fit %s; write %lld.0 to compute with floating point, or "
-                        "cast the array to a wider type", (long long)v.integer,
-                        ps_dtype_name(dtype), (long long)v.integer);
-        return overflows(v, dtype)
-                   ? fail(t, "%g does not fit %s; cast the array to a wider type",
-                          v.kind == PS_TYPED_INT ? (double)v.integer : v.number,
-                          ps_dtype_name(dtype))
-                   : constant(t, v, dtype);
+            return fail(t,
+                        "%lld does not fit %s; write %lld.0 to compute with floating point, or "
+                        "cast the array to a wider type",
+                        (long long)v.integer, ps_dtype_name(dtype), (long long)v.integer);
+        return overflows(v, dtype) ? fail(t, "%g does not fit %s; cast the array to a wider type",
+                                          v.kind == PS_TYPED_INT ? (double)v.integer : v.number,
+                                          ps_dtype_name(dtype))
+                                   : constant(t, v, dtype);
     }
     if (from != to)
-        v = emit(t, (struct ps_instruction){.op = PS_OP_CAST, .dtype = from, .result = to,
-                                            .a = v.index}, dtype);
+        v = emit(
+            t, (struct ps_instruction){.op = PS_OP_CAST, .dtype = from, .result = to, .a = v.index},
+            dtype);
     v.dtype = dtype;
     return v;
 }
@@ -136,9 +136,13 @@ static struct ps_typed binary(struct typer *t, enum ps_map_op op, struct ps_type
     b = cast(t, b, dtype);
     if (t->failed)
         return a;
-    return emit(t, (struct ps_instruction){.op = op, .dtype = register_of(dtype),
-                                           .result = register_of(result), .a = a.index,
-                                           .b = b.index}, result);
+    return emit(t,
+                (struct ps_instruction){.op = op,
+                                        .dtype = register_of(dtype),
+                                        .result = register_of(result),
+                                        .a = a.index,
+                                        .b = b.index},
+                result);
 }
 
 static struct ps_typed unary(struct typer *t, enum ps_map_op op, struct ps_typed a,
@@ -147,8 +151,11 @@ static struct ps_typed unary(struct typer *t, enum ps_map_op op, struct ps_typed
     a = cast(t, a, dtype);
     if (t->failed)
         return a;
-    return emit(t, (struct ps_instruction){.op = op, .dtype = register_of(dtype),
-                                           .result = register_of(result), .a = a.index}, result);
+    return emit(
+        t,
+        (struct ps_instruction){
+            .op = op, .dtype = register_of(dtype), .result = register_of(result), .a = a.index},
+        result);
 }
 
 // ---- Rules ----
@@ -162,8 +169,10 @@ static struct ps_typed arithmetic(struct typer *t, enum ps_map_op op, struct ps_
         return binary(t, op == PS_OP_MIN ? PS_OP_AND : PS_OP_OR, a, b, PS_BOOL, PS_BOOL);
     dtype = dtype == PS_BOOL ? PS_I8 : dtype;
     if (op == PS_OP_POW && ps_dtype_is_integer(dtype) && b.kind == PS_TYPED_INT && b.integer < 0)
-        return fail(t, "an integer array to a negative power has no integer result; write the "
-                    "exponent as %lld.0", (long long)b.integer);
+        return fail(t,
+                    "an integer array to a negative power has no integer result; write the "
+                    "exponent as %lld.0",
+                    (long long)b.integer);
     bool square = op == PS_OP_POW && ((b.kind == PS_TYPED_INT && b.integer == 2) ||
                                       (b.kind == PS_TYPED_FLOAT && b.number == 2));
     if (square && a.kind == PS_TYPED_VALUE)
@@ -225,9 +234,14 @@ static struct ps_typed choose(struct typer *t, struct ps_typed condition, struct
     b = cast(t, b, dtype);
     if (t->failed)
         return a;
-    return emit(t, (struct ps_instruction){.op = PS_OP_SELECT, .dtype = register_of(dtype),
-                                           .result = register_of(dtype), .a = condition.index,
-                                           .b = a.index, .c = b.index}, dtype);
+    return emit(t,
+                (struct ps_instruction){.op = PS_OP_SELECT,
+                                        .dtype = register_of(dtype),
+                                        .result = register_of(dtype),
+                                        .a = condition.index,
+                                        .b = a.index,
+                                        .c = b.index},
+                dtype);
 }
 
 // ---- Exact comparison ----
@@ -255,8 +269,10 @@ static struct ps_typed three_way(struct typer *t, enum ps_map_op op, enum ps_map
     if (t->failed)
         return x;
     struct ps_typed result =
-        emit(t, (struct ps_instruction){.op = way, .dtype = a_dtype, .result = PS_I8,
-                                        .a = x.index, .b = y.index}, PS_I8);
+        emit(t,
+             (struct ps_instruction){
+                 .op = way, .dtype = a_dtype, .result = PS_I8, .a = x.index, .b = y.index},
+             PS_I8);
     return from_three_way(t, op, result, swapped);
 }
 
@@ -377,8 +393,9 @@ static struct ps_typed to_half(struct typer *t, struct ps_typed v)
         v = cast(t, v, v.kind == PS_TYPED_VALUE ? PS_F32 : PS_F16);
     if (t->failed)
         return v;
-    return emit(t, (struct ps_instruction){.op = PS_OP_HALF, .dtype = from, .result = PS_F32,
-                                           .a = v.index}, PS_F16);
+    return emit(
+        t, (struct ps_instruction){.op = PS_OP_HALF, .dtype = from, .result = PS_F32, .a = v.index},
+        PS_F16);
 }
 
 static struct ps_typed convert(struct typer *t, struct ps_typed v, enum ps_dtype dtype)
@@ -394,7 +411,8 @@ static struct ps_typed type_param(const struct ps_value *params, int i)
 {
     bool whole = !params->quoted[i];
     return (struct ps_typed){.kind = whole ? PS_TYPED_INT : PS_TYPED_FLOAT,
-                             .integer = params->integers[i], .number = params->numbers[i]};
+                             .integer = params->integers[i],
+                             .number = params->numbers[i]};
 }
 
 static int find_param(const struct ps_value *params, const char *name)
@@ -487,8 +505,11 @@ static struct ps_typed load(struct typer *t, int port, int column)
     int index = ps_code_add_leaf(&t->detail->code, &leaf);
     if (index < 0)
         return fail(t, "out of memory for the expression");
-    return emit(t, (struct ps_instruction){.op = PS_OP_LOAD, .dtype = array->dtype,
-                                           .result = register_of(array->dtype), .a = index},
+    return emit(t,
+                (struct ps_instruction){.op = PS_OP_LOAD,
+                                        .dtype = array->dtype,
+                                        .result = register_of(array->dtype),
+                                        .a = index},
                 array->dtype);
 }
 
@@ -509,8 +530,7 @@ static struct ps_typed type_name(struct typer *t)
         t->failed = true; // reported with that array
         return (struct ps_typed){0};
     }
-    if (node->kind == PS_NODE_COLUMN &&
-        (column = find_column(t, &t->scope->ports[port].array)) < 0)
+    if (node->kind == PS_NODE_COLUMN && (column = find_column(t, &t->scope->ports[port].array)) < 0)
         return (struct ps_typed){0};
     return load(t, port, column);
 }
@@ -546,8 +566,8 @@ static bool gather_shape(struct typer *t, const struct ps_expr *expr)
             port = find_port(t->scope, node->name);
         if (port < 0 || t->scope->ports[port].failed)
             continue;
-        const char *fault = ps_map_shape_add(&t->shape, &t->scope->ports[port],
-                                             node->kind == PS_NODE_COLUMN);
+        const char *fault =
+            ps_map_shape_add(&t->shape, &t->scope->ports[port], node->kind == PS_NODE_COLUMN);
         if (fault != NULL)
             fail(t, "%s", fault);
     }
@@ -572,15 +592,18 @@ static void finish(struct typer *t, struct ps_typed result)
         result = convert(t, result, dtype->dtype);
     t->detail->result = result.index;
     struct ps_error error = {0};
-    if (!t->failed && !ps_map_shape_finish(&t->shape, t->stage, t->scope, result.dtype, t->detail,
-                                           &error))
+    if (!t->failed &&
+        !ps_map_shape_finish(&t->shape, t->stage, t->scope, result.dtype, t->detail, &error))
         fail(t, "%s", error.text);
 }
 
 bool ps_map_type(struct ps_stage *stage, const struct ps_scope *scope, const struct ps_expr *expr,
                  struct ps_map_detail *detail, struct ps_problems *problems)
 {
-    struct typer t = {.stage = stage, .scope = scope, .detail = detail, .problems = problems,
+    struct typer t = {.stage = stage,
+                      .scope = scope,
+                      .detail = detail,
+                      .problems = problems,
                       .expr = ps_values_get(stage->options, "expr")};
     struct ps_typed *values = calloc((size_t)expr->count, sizeof *values);
     t.node = &expr->nodes[0];

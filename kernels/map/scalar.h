@@ -7,14 +7,38 @@
 // as for floats (numpy's npy_divmod, which Python's float_divmod follows).
 
 #define PS_UNSIGNED_OPS(T, N)                                                                      \
-    PS_FN T ps_add_##N(T a, T b) { return (T)(a + b); }                                            \
-    PS_FN T ps_sub_##N(T a, T b) { return (T)(a - b); }                                            \
-    PS_FN T ps_mul_##N(T a, T b) { return (T)((unsigned long long)a * b); }                        \
-    PS_FN T ps_neg_##N(T a) { return (T)(0 - a); }                                                 \
-    PS_FN T ps_abs_##N(T a) { return a; }                                                          \
-    PS_FN T ps_sign_##N(T a) { return (T)(a > 0); }                                                \
-    PS_FN T ps_floordiv_##N(T a, T b) { return b == 0 ? (T)0 : (T)(a / b); }                       \
-    PS_FN T ps_mod_##N(T a, T b) { return b == 0 ? (T)0 : (T)(a % b); }                            \
+    PS_FN T ps_add_##N(T a, T b)                                                                   \
+    {                                                                                              \
+        return (T)(a + b);                                                                         \
+    }                                                                                              \
+    PS_FN T ps_sub_##N(T a, T b)                                                                   \
+    {                                                                                              \
+        return (T)(a - b);                                                                         \
+    }                                                                                              \
+    PS_FN T ps_mul_##N(T a, T b)                                                                   \
+    {                                                                                              \
+        return (T)((unsigned long long)a * b);                                                     \
+    }                                                                                              \
+    PS_FN T ps_neg_##N(T a)                                                                        \
+    {                                                                                              \
+        return (T)(0 - a);                                                                         \
+    }                                                                                              \
+    PS_FN T ps_abs_##N(T a)                                                                        \
+    {                                                                                              \
+        return a;                                                                                  \
+    }                                                                                              \
+    PS_FN T ps_sign_##N(T a)                                                                       \
+    {                                                                                              \
+        return (T)(a > 0);                                                                         \
+    }                                                                                              \
+    PS_FN T ps_floordiv_##N(T a, T b)                                                              \
+    {                                                                                              \
+        return b == 0 ? (T)0 : (T)(a / b);                                                         \
+    }                                                                                              \
+    PS_FN T ps_mod_##N(T a, T b)                                                                   \
+    {                                                                                              \
+        return b == 0 ? (T)0 : (T)(a % b);                                                         \
+    }                                                                                              \
     PS_FN T ps_pow_##N(T a, T b)                                                                   \
     {                                                                                              \
         unsigned long long r = 1, x = a;                                                           \
@@ -27,12 +51,30 @@
 
 // U is the unsigned twin: wrapping is computed there, where C defines it.
 #define PS_SIGNED_OPS(T, U, N)                                                                     \
-    PS_FN T ps_add_##N(T a, T b) { return (T)((unsigned long long)a + (unsigned long long)b); }    \
-    PS_FN T ps_sub_##N(T a, T b) { return (T)((unsigned long long)a - (unsigned long long)b); }    \
-    PS_FN T ps_mul_##N(T a, T b) { return (T)((unsigned long long)a * (unsigned long long)b); }    \
-    PS_FN T ps_neg_##N(T a) { return (T)(0 - (unsigned long long)a); }                             \
-    PS_FN T ps_abs_##N(T a) { return a < 0 ? (T)(0 - (unsigned long long)a) : a; }                 \
-    PS_FN T ps_sign_##N(T a) { return (T)((a > 0) - (a < 0)); }                                    \
+    PS_FN T ps_add_##N(T a, T b)                                                                   \
+    {                                                                                              \
+        return (T)((unsigned long long)a + (unsigned long long)b);                                 \
+    }                                                                                              \
+    PS_FN T ps_sub_##N(T a, T b)                                                                   \
+    {                                                                                              \
+        return (T)((unsigned long long)a - (unsigned long long)b);                                 \
+    }                                                                                              \
+    PS_FN T ps_mul_##N(T a, T b)                                                                   \
+    {                                                                                              \
+        return (T)((unsigned long long)a * (unsigned long long)b);                                 \
+    }                                                                                              \
+    PS_FN T ps_neg_##N(T a)                                                                        \
+    {                                                                                              \
+        return (T)(0 - (unsigned long long)a);                                                     \
+    }                                                                                              \
+    PS_FN T ps_abs_##N(T a)                                                                        \
+    {                                                                                              \
+        return a < 0 ? (T)(0 - (unsigned long long)a) : a;                                         \
+    }                                                                                              \
+    PS_FN T ps_sign_##N(T a)                                                                       \
+    {                                                                                              \
+        return (T)((a > 0) - (a < 0));                                                             \
+    }                                                                                              \
     PS_FN T ps_floordiv_##N(T a, T b)                                                              \
     {                                                                                              \
         if (b == 0)                                                                                \
@@ -62,8 +104,14 @@
     }
 
 #define PS_ORDER_OPS(T, N)                                                                         \
-    PS_FN T ps_min_##N(T a, T b) { return a < b ? a : b; }                                         \
-    PS_FN T ps_max_##N(T a, T b) { return a > b ? a : b; }
+    PS_FN T ps_min_##N(T a, T b)                                                                   \
+    {                                                                                              \
+        return a < b ? a : b;                                                                      \
+    }                                                                                              \
+    PS_FN T ps_max_##N(T a, T b)                                                                   \
+    {                                                                                              \
+        return a > b ? a : b;                                                                      \
+    }
 
 PS_UNSIGNED_OPS(unsigned char, u8)
 PS_UNSIGNED_OPS(unsigned short, u16)
@@ -84,23 +132,50 @@ PS_ORDER_OPS(long long, i64)
 
 // F is the suffix of the C library's functions of this type.
 #define PS_FLOAT_OPS(T, N, F)                                                                      \
-    PS_FN T ps_add_##N(T a, T b) { return a + b; }                                                 \
-    PS_FN T ps_sub_##N(T a, T b) { return a - b; }                                                 \
-    PS_FN T ps_mul_##N(T a, T b) { return a * b; }                                                 \
-    PS_FN T ps_div_##N(T a, T b) { return a / b; }                                                 \
-    PS_FN T ps_neg_##N(T a) { return -a; }                                                         \
-    PS_FN T ps_abs_##N(T a) { return fabs##F(a); }                                                 \
-    PS_FN T ps_sign_##N(T a) { return a > 0 ? (T)1 : a < 0 ? (T)-1 : a == 0 ? (T)0 : a; }          \
+    PS_FN T ps_add_##N(T a, T b)                                                                   \
+    {                                                                                              \
+        return a + b;                                                                              \
+    }                                                                                              \
+    PS_FN T ps_sub_##N(T a, T b)                                                                   \
+    {                                                                                              \
+        return a - b;                                                                              \
+    }                                                                                              \
+    PS_FN T ps_mul_##N(T a, T b)                                                                   \
+    {                                                                                              \
+        return a * b;                                                                              \
+    }                                                                                              \
+    PS_FN T ps_div_##N(T a, T b)                                                                   \
+    {                                                                                              \
+        return a / b;                                                                              \
+    }                                                                                              \
+    PS_FN T ps_neg_##N(T a)                                                                        \
+    {                                                                                              \
+        return -a;                                                                                 \
+    }                                                                                              \
+    PS_FN T ps_abs_##N(T a)                                                                        \
+    {                                                                                              \
+        return fabs##F(a);                                                                         \
+    }                                                                                              \
+    PS_FN T ps_sign_##N(T a)                                                                       \
+    {                                                                                              \
+        return a > 0 ? (T)1 : a < 0 ? (T)-1 : a == 0 ? (T)0 : a;                                   \
+    }                                                                                              \
     /* NaN wins, as in numpy.minimum. */                                                           \
-    PS_FN T ps_min_##N(T a, T b) { return a < b || a != a ? a : b; }                               \
-    PS_FN T ps_max_##N(T a, T b) { return a > b || a != a ? a : b; }                               \
+    PS_FN T ps_min_##N(T a, T b)                                                                   \
+    {                                                                                              \
+        return a < b || a != a ? a : b;                                                            \
+    }                                                                                              \
+    PS_FN T ps_max_##N(T a, T b)                                                                   \
+    {                                                                                              \
+        return a > b || a != a ? a : b;                                                            \
+    }                                                                                              \
     PS_FN T ps_mod_##N(T a, T b)                                                                   \
     {                                                                                              \
         T m = fmod##F(a, b);                                                                       \
         if (b == 0)                                                                                \
             return m; /* NaN */                                                                    \
         if (m == 0)                                                                                \
-            return copysign##F((T)0, b);                                                              \
+            return copysign##F((T)0, b);                                                           \
         return (b < 0) != (m < 0) ? m + b : m;                                                     \
     }                                                                                              \
     PS_FN T ps_floordiv_##N(T a, T b)                                                              \
@@ -112,36 +187,114 @@ PS_ORDER_OPS(long long, i64)
         if (m != 0 && (b < 0) != (m < 0))                                                          \
             q -= 1;                                                                                \
         if (q == 0)                                                                                \
-            return copysign##F((T)0, a / b);                                                          \
+            return copysign##F((T)0, a / b);                                                       \
         T whole = floor##F(q);                                                                     \
         return q - whole > (T)0.5 ? whole + 1 : whole;                                             \
     }                                                                                              \
-    PS_FN T ps_pow_##N(T a, T b) { return pow##F(a, b); }                                          \
-    PS_FN T ps_floor_##N(T a) { return floor##F(a); }                                              \
-    PS_FN T ps_ceil_##N(T a) { return ceil##F(a); }                                                \
-    PS_FN T ps_round_##N(T a) { return rint##F(a); }                                               \
-    PS_FN T ps_trunc_##N(T a) { return trunc##F(a); }                                              \
-    PS_FN T ps_sqrt_##N(T a) { return sqrt##F(a); }                                                \
-    PS_FN T ps_exp_##N(T a) { return exp##F(a); }                                                  \
-    PS_FN T ps_expm1_##N(T a) { return expm1##F(a); }                                              \
-    PS_FN T ps_log_##N(T a) { return log##F(a); }                                                  \
-    PS_FN T ps_log10_##N(T a) { return log10##F(a); }                                              \
-    PS_FN T ps_log2_##N(T a) { return log2##F(a); }                                                \
-    PS_FN T ps_log1p_##N(T a) { return log1p##F(a); }                                              \
-    PS_FN T ps_sin_##N(T a) { return sin##F(a); }                                                  \
-    PS_FN T ps_cos_##N(T a) { return cos##F(a); }                                                  \
-    PS_FN T ps_tan_##N(T a) { return tan##F(a); }                                                  \
-    PS_FN T ps_asin_##N(T a) { return asin##F(a); }                                                \
-    PS_FN T ps_acos_##N(T a) { return acos##F(a); }                                                \
-    PS_FN T ps_atan_##N(T a) { return atan##F(a); }                                                \
-    PS_FN T ps_sinh_##N(T a) { return sinh##F(a); }                                                \
-    PS_FN T ps_cosh_##N(T a) { return cosh##F(a); }                                                \
-    PS_FN T ps_tanh_##N(T a) { return tanh##F(a); }                                                \
-    PS_FN T ps_atan2_##N(T a, T b) { return atan2##F(a, b); }                                      \
-    PS_FN T ps_hypot_##N(T a, T b) { return hypot##F(a, b); }                                      \
-    PS_FN unsigned char ps_isnan_##N(T a) { return a != a; }                                       \
-    PS_FN unsigned char ps_isinf_##N(T a) { return a - a != a - a && a == a; }                     \
-    PS_FN unsigned char ps_isfinite_##N(T a) { return a - a == a - a; }
+    PS_FN T ps_pow_##N(T a, T b)                                                                   \
+    {                                                                                              \
+        return pow##F(a, b);                                                                       \
+    }                                                                                              \
+    PS_FN T ps_floor_##N(T a)                                                                      \
+    {                                                                                              \
+        return floor##F(a);                                                                        \
+    }                                                                                              \
+    PS_FN T ps_ceil_##N(T a)                                                                       \
+    {                                                                                              \
+        return ceil##F(a);                                                                         \
+    }                                                                                              \
+    PS_FN T ps_round_##N(T a)                                                                      \
+    {                                                                                              \
+        return rint##F(a);                                                                         \
+    }                                                                                              \
+    PS_FN T ps_trunc_##N(T a)                                                                      \
+    {                                                                                              \
+        return trunc##F(a);                                                                        \
+    }                                                                                              \
+    PS_FN T ps_sqrt_##N(T a)                                                                       \
+    {                                                                                              \
+        return sqrt##F(a);                                                                         \
+    }                                                                                              \
+    PS_FN T ps_exp_##N(T a)                                                                        \
+    {                                                                                              \
+        return exp##F(a);                                                                          \
+    }                                                                                              \
+    PS_FN T ps_expm1_##N(T a)                                                                      \
+    {                                                                                              \
+        return expm1##F(a);                                                                        \
+    }                                                                                              \
+    PS_FN T ps_log_##N(T a)                                                                        \
+    {                                                                                              \
+        return log##F(a);                                                                          \
+    }                                                                                              \
+    PS_FN T ps_log10_##N(T a)                                                                      \
+    {                                                                                              \
+        return log10##F(a);                                                                        \
+    }                                                                                              \
+    PS_FN T ps_log2_##N(T a)                                                                       \
+    {                                                                                              \
+        return log2##F(a);                                                                         \
+    }                                                                                              \
+    PS_FN T ps_log1p_##N(T a)                                                                      \
+    {                                                                                              \
+        return log1p##F(a);                                                                        \
+    }                                                                                              \
+    PS_FN T ps_sin_##N(T a)                                                                        \
+    {                                                                                              \
+        return sin##F(a);                                                                          \
+    }                                                                                              \
+    PS_FN T ps_cos_##N(T a)                                                                        \
+    {                                                                                              \
+        return cos##F(a);                                                                          \
+    }                                                                                              \
+    PS_FN T ps_tan_##N(T a)                                                                        \
+    {                                                                                              \
+        return tan##F(a);                                                                          \
+    }                                                                                              \
+    PS_FN T ps_asin_##N(T a)                                                                       \
+    {                                                                                              \
+        return asin##F(a);                                                                         \
+    }                                                                                              \
+    PS_FN T ps_acos_##N(T a)                                                                       \
+    {                                                                                              \
+        return acos##F(a);                                                                         \
+    }                                                                                              \
+    PS_FN T ps_atan_##N(T a)                                                                       \
+    {                                                                                              \
+        return atan##F(a);                                                                         \
+    }                                                                                              \
+    PS_FN T ps_sinh_##N(T a)                                                                       \
+    {                                                                                              \
+        return sinh##F(a);                                                                         \
+    }                                                                                              \
+    PS_FN T ps_cosh_##N(T a)                                                                       \
+    {                                                                                              \
+        return cosh##F(a);                                                                         \
+    }                                                                                              \
+    PS_FN T ps_tanh_##N(T a)                                                                       \
+    {                                                                                              \
+        return tanh##F(a);                                                                         \
+    }                                                                                              \
+    PS_FN T ps_atan2_##N(T a, T b)                                                                 \
+    {                                                                                              \
+        return atan2##F(a, b);                                                                     \
+    }                                                                                              \
+    PS_FN T ps_hypot_##N(T a, T b)                                                                 \
+    {                                                                                              \
+        return hypot##F(a, b);                                                                     \
+    }                                                                                              \
+    PS_FN unsigned char ps_isnan_##N(T a)                                                          \
+    {                                                                                              \
+        return a != a;                                                                             \
+    }                                                                                              \
+    PS_FN unsigned char ps_isinf_##N(T a)                                                          \
+    {                                                                                              \
+        return a - a != a - a && a == a;                                                           \
+    }                                                                                              \
+    PS_FN unsigned char ps_isfinite_##N(T a)                                                       \
+    {                                                                                              \
+        return a - a == a - a;                                                                     \
+    }
 
 PS_FLOAT_OPS(float, f32, f)
 PS_FLOAT_OPS(double, f64, )

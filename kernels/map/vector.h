@@ -13,7 +13,7 @@
 typedef void ps_vector_function(void *to, const void *a, const void *b, const void *c, size_t n);
 
 struct ps_vector_table {
-    ps_vector_function *ops[PS_OP_COUNT][PS_DTYPE_COUNT];     // by the arguments' register dtype
+    ps_vector_function *ops[PS_OP_COUNT][PS_DTYPE_COUNT];      // by the arguments' register dtype
     ps_vector_function *casts[PS_DTYPE_COUNT][PS_DTYPE_COUNT]; // [from][to], registers
     ps_vector_function *half_load;                             // f16 memory to f32 register
     ps_vector_function *half_store;                            // f32 register to f16 memory

@@ -255,11 +255,11 @@ CAST_FLOAT(f64)
     X(PS_F64, f64)
 
 #define ROW(OP, NAME)                                                                              \
-    [PS_OP_##OP] = {[PS_I8] = v_##NAME##_i8,   [PS_I16] = v_##NAME##_i16,                          \
-                    [PS_I32] = v_##NAME##_i32, [PS_I64] = v_##NAME##_i64,                          \
-                    [PS_U8] = v_##NAME##_u8,   [PS_U16] = v_##NAME##_u16,                          \
-                    [PS_U32] = v_##NAME##_u32, [PS_U64] = v_##NAME##_u64,                          \
-                    [PS_F32] = v_##NAME##_f32, [PS_F64] = v_##NAME##_f64},
+    [PS_OP_##                                                                                      \
+        OP] = {[PS_I8] = v_##NAME##_i8,   [PS_I16] = v_##NAME##_i16, [PS_I32] = v_##NAME##_i32,    \
+               [PS_I64] = v_##NAME##_i64, [PS_U8] = v_##NAME##_u8,   [PS_U16] = v_##NAME##_u16,    \
+               [PS_U32] = v_##NAME##_u32, [PS_U64] = v_##NAME##_u64, [PS_F32] = v_##NAME##_f32,    \
+               [PS_F64] = v_##NAME##_f64},
 #define FLOAT_ROW(OP, NAME) [PS_OP_##OP] = {[PS_F32] = v_##NAME##_f32, [PS_F64] = v_##NAME##_f64},
 #define CAST_ROW(D, N)                                                                             \
     [D] = {[PS_I8] = c_##N##_i8,   [PS_I16] = c_##N##_i16, [PS_I32] = c_##N##_i32,                 \
@@ -268,30 +268,33 @@ CAST_FLOAT(f64)
            [PS_F64] = c_##N##_f64},
 
 const struct ps_vector_table PS_VECTOR_TABLE = {
-    .ops =
-        {
-            ROW(ADD, add) ROW(SUB, sub) ROW(MUL, mul) ROW(FLOORDIV, floordiv) ROW(MOD, mod)
-            ROW(POW, pow) ROW(MIN, min) ROW(MAX, max) ROW(NEG, neg) ROW(ABS, abs) ROW(SIGN, sign)
-            ROW(EQ, eq) ROW(NE, ne) ROW(LT, lt) ROW(LE, le)
-            [PS_OP_SELECT] = {[PS_BOOL] = v_select_b1, [PS_I8] = v_select_i8,
-                              [PS_I16] = v_select_i16,   [PS_I32] = v_select_i32,
-                              [PS_I64] = v_select_i64,   [PS_U8] = v_select_u8,
-                              [PS_U16] = v_select_u16,   [PS_U32] = v_select_u32,
-                              [PS_U64] = v_select_u64,   [PS_F32] = v_select_f32,
-                              [PS_F64] = v_select_f64},
+    .ops = {ROW(ADD, add) ROW(SUB, sub) ROW(MUL, mul) ROW(FLOORDIV, floordiv) ROW(MOD, mod)
+                ROW(POW, pow) ROW(MIN, min) ROW(MAX, max) ROW(NEG, neg) ROW(ABS, abs)
+                    ROW(SIGN, sign) ROW(EQ, eq) ROW(NE, ne) ROW(LT, lt) ROW(LE, le)[PS_OP_SELECT] =
+                        {[PS_BOOL] = v_select_b1,
+                         [PS_I8] = v_select_i8,
+                         [PS_I16] = v_select_i16,
+                         [PS_I32] = v_select_i32,
+                         [PS_I64] = v_select_i64,
+                         [PS_U8] = v_select_u8,
+                         [PS_U16] = v_select_u16,
+                         [PS_U32] = v_select_u32,
+                         [PS_U64] = v_select_u64,
+                         [PS_F32] = v_select_f32,
+                         [PS_F64] = v_select_f64},
             [PS_OP_AND] = {[PS_BOOL] = v_and_b1}, [PS_OP_OR] = {[PS_BOOL] = v_or_b1},
-            [PS_OP_NOT] = {[PS_BOOL] = v_not_b1},
-            [PS_OP_CMP_IU] = {[PS_I64] = v_cmp_iu}, [PS_OP_CMP_IF] = {[PS_I64] = v_cmp_if},
-            [PS_OP_CMP_UF] = {[PS_U64] = v_cmp_uf}, [PS_OP_HALF] = {[PS_F32] = v_half_f32, [PS_F64] = v_half_f64},
-            FLOAT_ROW(DIV, div) FLOAT_ROW(ATAN2, atan2) FLOAT_ROW(HYPOT, hypot)
-            FLOAT_ROW(FLOOR, floor) FLOAT_ROW(CEIL, ceil) FLOAT_ROW(ROUND, round)
-            FLOAT_ROW(TRUNC, trunc) FLOAT_ROW(SQRT, sqrt) FLOAT_ROW(EXP, exp)
-            FLOAT_ROW(EXPM1, expm1) FLOAT_ROW(LOG, log) FLOAT_ROW(LOG10, log10)
-            FLOAT_ROW(LOG2, log2) FLOAT_ROW(LOG1P, log1p) FLOAT_ROW(SIN, sin) FLOAT_ROW(COS, cos)
-            FLOAT_ROW(TAN, tan) FLOAT_ROW(ASIN, asin) FLOAT_ROW(ACOS, acos) FLOAT_ROW(ATAN, atan)
-            FLOAT_ROW(SINH, sinh) FLOAT_ROW(COSH, cosh) FLOAT_ROW(TANH, tanh)
-            FLOAT_ROW(ISNAN, isnan) FLOAT_ROW(ISINF, isinf) FLOAT_ROW(ISFINITE, isfinite)
-        },
+            [PS_OP_NOT] = {[PS_BOOL] = v_not_b1}, [PS_OP_CMP_IU] = {[PS_I64] = v_cmp_iu},
+            [PS_OP_CMP_IF] = {[PS_I64] = v_cmp_if}, [PS_OP_CMP_UF] = {[PS_U64] = v_cmp_uf},
+            [PS_OP_HALF] = {[PS_F32] = v_half_f32, [PS_F64] = v_half_f64},
+            FLOAT_ROW(DIV, div) FLOAT_ROW(ATAN2, atan2) FLOAT_ROW(HYPOT, hypot) FLOAT_ROW(
+                FLOOR, floor) FLOAT_ROW(CEIL, ceil) FLOAT_ROW(ROUND, round) FLOAT_ROW(TRUNC, trunc)
+                FLOAT_ROW(SQRT, sqrt) FLOAT_ROW(EXP, exp) FLOAT_ROW(EXPM1, expm1)
+                    FLOAT_ROW(LOG, log) FLOAT_ROW(LOG10, log10) FLOAT_ROW(LOG2, log2)
+                        FLOAT_ROW(LOG1P, log1p) FLOAT_ROW(SIN, sin) FLOAT_ROW(COS, cos)
+                            FLOAT_ROW(TAN, tan) FLOAT_ROW(ASIN, asin) FLOAT_ROW(ACOS, acos)
+                                FLOAT_ROW(ATAN, atan) FLOAT_ROW(SINH, sinh) FLOAT_ROW(COSH, cosh)
+                                    FLOAT_ROW(TANH, tanh) FLOAT_ROW(ISNAN, isnan)
+                                        FLOAT_ROW(ISINF, isinf) FLOAT_ROW(ISFINITE, isfinite)},
     .casts = {CAST_ROW(PS_BOOL, b1) EACH_DTYPE(CAST_ROW)},
     .half_load = v_half_load,
     .half_store = v_half_store,

@@ -78,8 +78,8 @@ static inline struct ps_stage *mj_stage_with(struct map_job *job, const char *na
             value->given = true;
         }
     }
-    *stage = (struct ps_stage){.type = type, .name = name, .port = job->port_count,
-                               .options = options};
+    *stage =
+        (struct ps_stage){.type = type, .name = name, .port = job->port_count, .options = options};
     job->stage_count++;
     if (!type->plan(stage, &scope, &job->problems))
         return NULL;
@@ -174,10 +174,14 @@ static inline bool mj_run_on(struct map_job *job, struct ps_device *device, int6
         b->free(device, PS_MEMORY_HOST, host);
     }
     for (int i = 0; fine && i < job->stage_count; i++)
-        fine = (out[i] = b->alloc(device, PS_MEMORY_DEVICE,
-                                  mj_bytes(&job->ports[job->stages[i].port], rows) + 16, e)) != NULL;
-    struct ps_launch launch = {.queue = queue, .first_row = first, .rows = rows,
-                               .inputs = (const void *const *)in, .outputs = out,
+        fine =
+            (out[i] = b->alloc(device, PS_MEMORY_DEVICE,
+                               mj_bytes(&job->ports[job->stages[i].port], rows) + 16, e)) != NULL;
+    struct ps_launch launch = {.queue = queue,
+                               .first_row = first,
+                               .rows = rows,
+                               .inputs = (const void *const *)in,
+                               .outputs = out,
                                .scratch = scratch};
     fine = fine && s.step.type->run[b->id](program, &launch, e) && b->wait(queue, e);
     for (int i = 0; fine && i < job->stage_count; i++) {

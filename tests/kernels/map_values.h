@@ -73,8 +73,8 @@ static inline bool mv_next(struct map_values *values, struct map_row *row)
         }
         bool pair = sscanf(line, "pair\t%79[^\t]\t%31[^\t]\t%31[^\t]\t%15[^\t]\t%ld\t%d", row->expr,
                            name, b, dtype, &offset, &row->ulp) == 6;
-        if (!pair && sscanf(line, "%15[^\t]\t%79[^\t]\t%31[^\t]\t%15[^\t]\t%ld\t%d", kind, row->expr,
-                            name, dtype, &offset, &row->ulp) != 6)
+        if (!pair && sscanf(line, "%15[^\t]\t%79[^\t]\t%31[^\t]\t%15[^\t]\t%ld\t%d", kind,
+                            row->expr, name, dtype, &offset, &row->ulp) != 6)
             abort();
         row->a = mv_operand(values, name);
         row->b = pair ? mv_operand(values, b) : NULL;

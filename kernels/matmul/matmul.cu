@@ -47,9 +47,13 @@ __global__ void __launch_bounds__(tile_info<T>::THREADS)
     constexpr int TM = tile_shape<T>::TM, TN = tile_shape<T>::TN, THREADS = tile_info<T>::THREADS;
     // `in` is kept transposed, so that a thread's TM rows of one k lie side by side; the extra
     // column keeps the transposing stores from all hitting one bank.
-    __shared__ T in_tile[BK][BM + 4], with_tile[BK][BN];
+    __shared__ __align__(16) T in_tile[BK][BM + 4];
+    __shared__ __align__(16) T with_tile[BK][BN];
     const int64_t tiles_n = (n + BN - 1) / BN, tiles = tiles_n * ((m + BM - 1) / BM);
-    const int thread_row = threadIdx.x / (BN / TN) * TM, thread_column = threadIdx.x % (BN / TN) * TN;
+    // A thread's TN columns come in groups of 16 bytes, and the groups of neighbouring threads lie
+    // side by side: a warp then reads shared memory without bank conflicts, 16 bytes a thread.
+    constexpr int GROUP = 16 / sizeof(T), LANES = BN / TN;
+    const int thread_row = threadIdx.x / LANES * TM, lane = threadIdx.x % LANES;
 
     for (int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
         const int64_t first_row = tile / tiles_n * BM, first_column = tile % tiles_n * BN;
@@ -77,7 +81,7 @@ __global__ void __launch_bounds__(tile_info<T>::THREADS)
                     a[r] = in_tile[i][thread_row + r];
 #pragma unroll
                 for (int c = 0; c < TN; c++)
-                    b[c] = with_tile[i][thread_column + c];
+                    b[c] = with_tile[i][c / GROUP * (LANES * GROUP) + lane * GROUP + c % GROUP];
 #pragma unroll
                 for (int r = 0; r < TM; r++)
 #pragma unroll
@@ -90,7 +94,9 @@ __global__ void __launch_bounds__(tile_info<T>::THREADS)
         for (int r = 0; r < TM; r++)
 #pragma unroll
             for (int c = 0; c < TN; c++) {
-                const int64_t row = first_row + thread_row + r, column = first_column + thread_column + c;
+                const int64_t row = first_row + thread_row + r;
+                const int64_t column =
+                    first_column + c / GROUP * (LANES * GROUP) + lane * GROUP + c % GROUP;
                 if (row < m && column < n)
                     out[row * n + column] = sums[r][c];
             }

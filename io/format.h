@@ -114,6 +114,8 @@ struct ps_output; // opaque
 // Checks without touching anything: exists without overwrite, is an input (device and inode, also
 // through links), folder missing or not writable, path is a folder. PS_OUTPUT.
 bool ps_output_check(const struct ps_output_spec *spec, struct ps_error *error);
+// Whether both would replace the same file (links followed), or one the other's provenance file.
+bool ps_output_collides(const struct ps_output_spec *a, const struct ps_output_spec *b);
 // Makes the temporary file (and missing folders) and starts it. *output_out is NULL on failure.
 bool ps_output_open(const struct ps_output_spec *spec, struct ps_output **output_out,
                     struct ps_error *error);

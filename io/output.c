@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define SIDECAR ".job.yaml"
+
 struct ps_output {
     struct ps_output_spec spec;
     struct ps_array stored; // spec.array with the stored dtype; columns borrowed
@@ -98,6 +100,12 @@ bool ps_output_check(const struct ps_output_spec *spec, struct ps_error *error)
     if (spec->path == NULL)
         return (spec->format->flags & PS_NO_PATH) ||
                ps_fail(error, PS_OUTPUT, "format %s needs a path", spec->format->name);
+    if (spec->format->flags & PS_NO_PATH)
+        return ps_fail(error, PS_OUTPUT, "format %s writes no file: remove `path`",
+                       spec->format->name);
+    size_t length = strlen(spec->path);
+    if (length == 0 || spec->path[length - 1] == '/')
+        return ps_fail(error, PS_OUTPUT, "'%s' names no file", spec->path);
     if (stat(spec->path, &status) == 0) {
         if (!check_existing(spec, &status, error))
             return false;
@@ -111,6 +119,48 @@ bool ps_output_check(const struct ps_output_spec *spec, struct ps_error *error)
     return fine;
 }
 
+// The file that a path leads to, with every link in it followed as far as folders exist.
+static char *whole_target(const char *path)
+{
+    struct ps_error error = {0};
+    char *target = ps_path_target(path, &error), *whole = NULL;
+    char *slash = target != NULL ? strrchr(target, '/') : NULL;
+    if (slash == NULL)
+        return target;
+    *slash = '\0';
+    char *folder = realpath(slash == target ? "/" : target, NULL);
+    if (folder == NULL) {
+        *slash = '/';
+        return target;
+    }
+    whole = ps_path_join(folder, slash + 1);
+    free(folder);
+    free(target);
+    return whole;
+}
+
+static bool is_sidecar_of(const char *path, const char *other)
+{
+    size_t length = strlen(other);
+    return strncmp(path, other, length) == 0 && strcmp(path + length, SIDECAR) == 0;
+}
+
+bool ps_output_collides(const struct ps_output_spec *a, const struct ps_output_spec *b)
+{
+    struct stat first, second;
+    if (a->path == NULL || b->path == NULL)
+        return false;
+    if (stat(a->path, &first) == 0 && stat(b->path, &second) == 0 &&
+        first.st_dev == second.st_dev && first.st_ino == second.st_ino)
+        return true;
+    char *x = whole_target(a->path), *y = whole_target(b->path);
+    bool same = x != NULL && y != NULL &&
+                (strcmp(x, y) == 0 || is_sidecar_of(x, y) || is_sidecar_of(y, x));
+    free(x);
+    free(y);
+    return same;
+}
+
 // ---- Opening ----
 
 static bool open_sidecar(struct ps_output *output, struct ps_error *error)
@@ -120,7 +170,7 @@ static bool open_sidecar(struct ps_output *output, struct ps_error *error)
     char *path = malloc(size);
     if (path == NULL)
         return ps_fail_memory(error, size, "a path");
-    snprintf(path, size, "%s.job.yaml", output->file.target);
+    snprintf(path, size, "%s" SIDECAR, output->file.target);
     output->has_sidecar = ps_temp_file_open(&output->sidecar, path, error);
     free(path);
     return output->has_sidecar &&

@@ -81,9 +81,15 @@ static bool make_folders(const char *folder, char **made, struct ps_error *error
     return fine;
 }
 
+// As much of the final name as leaves room for the rest: names have at most 255 bytes.
+static int kept_length(const char *name)
+{
+    return (int)strnlen(name, 200);
+}
+
 static bool is_leftover(const char *entry, const char *name)
 {
-    size_t n = strlen(name), length = strlen(entry);
+    size_t n = (size_t)kept_length(name), length = strlen(entry);
     return entry[0] == '.' && length > n + 7 && strncmp(entry + 1, name, n) == 0 &&
            entry[n + 1] == '.' && strcmp(entry + length - 5, ".part") == 0 &&
            strspn(entry + n + 2, "0123456789-") == length - n - 7;
@@ -108,27 +114,52 @@ static void remove_leftovers(const char *folder, const char *name)
         closedir(list);
 }
 
+// Opens and locks file->path. *lost_out: another run took it for a leftover before it was locked.
+static bool create_locked(struct ps_temp_file *file, bool *lost_out, struct ps_error *error)
+{
+    struct stat held, named;
+    *lost_out = false;
+    file->lock = open(file->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file->lock < 0)
+        return ps_fail_errno(error, PS_OUTPUT, "cannot write %s: cannot create %s", file->target,
+                             file->path);
+    bool locked = flock(file->lock, LOCK_EX | LOCK_NB) == 0;
+    if (!locked && errno != EWOULDBLOCK && errno != ENOLCK && errno != EOPNOTSUPP &&
+        errno != ENOSYS)
+        return ps_fail_errno(error, PS_OUTPUT, "cannot lock %s", file->path);
+    *lost_out = (!locked && errno == EWOULDBLOCK) || fstat(file->lock, &held) != 0 ||
+                stat(file->path, &named) != 0 || held.st_ino != named.st_ino ||
+                held.st_dev != named.st_dev;
+    return true;
+}
+
 static bool create(struct ps_temp_file *file, const char *folder, struct ps_error *error)
 {
     static atomic_int counter;
-    size_t size = strlen(folder) + strlen(name_of(file->target)) + 48;
+    const char *name = name_of(file->target);
+    size_t size = strlen(folder) + strlen(name) + 48;
     file->path = malloc(size);
     if (file->path == NULL)
         return ps_fail_memory(error, size, "a path");
-    snprintf(file->path, size, "%s/.%s.%ld-%d.part", folder, name_of(file->target),
-             (long)getpid(), atomic_fetch_add(&counter, 1));
-    file->lock = open(file->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (file->lock < 0) {
-        int code = errno;
-        free(file->path);
-        file->path = NULL;
-        errno = code;
-        return ps_fail_errno(error, PS_OUTPUT, "cannot write %s: cannot create a file in %s",
-                             file->target, folder);
+    for (int tries = 0; tries < 100; tries++) {
+        bool lost;
+        snprintf(file->path, size, "%s/.%.*s.%ld-%d.part", folder, kept_length(name), name,
+                 (long)getpid(), atomic_fetch_add(&counter, 1));
+        if (!create_locked(file, &lost, error)) {
+            if (file->lock < 0) { // not ours to remove
+                free(file->path);
+                file->path = NULL;
+            }
+            return false;
+        }
+        if (!lost)
+            return true;
+        close(file->lock);
+        file->lock = -1;
+        unlink(file->path);
     }
-    if (flock(file->lock, LOCK_EX | LOCK_NB) != 0 && errno != ENOLCK && errno != EOPNOTSUPP)
-        return ps_fail_errno(error, PS_OUTPUT, "cannot lock %s", file->path);
-    return true;
+    return ps_fail(error, PS_OUTPUT, "cannot write %s: other programs keep removing %s",
+                   file->target, file->path);
 }
 
 bool ps_temp_file_open(struct ps_temp_file *file, const char *path, struct ps_error *error)
@@ -200,7 +231,8 @@ static void remove_folders(const struct ps_temp_file *file)
 {
     char *path = folder_of(file->target);
     size_t top = strlen(file->made_folder);
-    while (path != NULL && strlen(path) >= top && rmdir(path) == 0) {
+    while (path != NULL && strlen(path) >= top) {
+        rmdir(path); // fails where something else is in it, and where it was never made
         char *slash = strrchr(path, '/');
         if (slash == NULL || slash == path)
             break;

@@ -148,6 +148,22 @@ static void plan_output(struct ps_plan *plan, int i, struct ps_problems *problem
     }
 }
 
+// Two names of one file, through links: the config sees only equal paths.
+static void check_collisions(struct ps_plan *plan, struct ps_problems *problems)
+{
+    for (int i = 0; i < plan->output_count; i++) {
+        const struct ps_plan_output *output = &plan->outputs[i];
+        for (int j = 0; j < i; j++) {
+            if (!ps_output_collides(&output->spec, &plan->outputs[j].spec))
+                continue;
+            ps_problem_add(problems, PS_USAGE, output->config->place,
+                           "the outputs '%s' and '%s' would write the same file",
+                           plan->outputs[j].config->name, output->config->name);
+            break;
+        }
+    }
+}
+
 static void warn_unused(struct ps_plan *plan, struct ps_problems *problems)
 {
     for (int p = plan->input_count; p < plan->port_count; p++) {
@@ -170,6 +186,7 @@ struct ps_plan *ps_plan_make(const struct ps_config *config, struct ps_problems 
         plan_stage(plan, i, problems);
     for (int i = 0; i < config->output_count; i++)
         plan_output(plan, i, problems);
+    check_collisions(plan, problems);
     if (problems->error_count > 0)
         return plan;
     warn_unused(plan, problems);

@@ -146,6 +146,25 @@ static bool run_passes(struct ps_run *run, struct ps_output **outputs, struct ps
     return true;
 }
 
+// Giving outputs their names one after the other can fail in the middle: then the message says
+// which of them exist.
+static bool commit_outputs(struct ps_run *run, struct ps_output **outputs, struct ps_error *error)
+{
+    for (int i = 0; i < run->plan->output_count; i++) {
+        if (ps_output_commit(outputs[i], error))
+            continue;
+        struct ps_text names = {0};
+        for (int j = 0; j < i; j++)
+            ps_text_printf(&names, "%s'%s'", j > 0 ? ", " : "", run->plan->outputs[j].config->name);
+        if (i > 0)
+            ps_error_place(error, "of %d outputs %s exist now, complete; the others were not written",
+                           run->plan->output_count, names.failed ? "some" : names.data);
+        ps_text_free(&names);
+        return false;
+    }
+    return true;
+}
+
 static bool finish_outputs(struct ps_run *run, struct ps_output **outputs, struct ps_error *error)
 {
     for (int i = 0; i < run->plan->output_count; i++)
@@ -153,10 +172,7 @@ static bool finish_outputs(struct ps_run *run, struct ps_output **outputs, struc
             return false;
     if (run->stop != NULL && *run->stop)
         return ps_fail(error, PS_INTERRUPTED, "interrupted; no output was written");
-    for (int i = 0; i < run->plan->output_count; i++)
-        if (!ps_output_commit(outputs[i], error))
-            return false;
-    return true;
+    return commit_outputs(run, outputs, error);
 }
 
 bool ps_run_job(struct ps_run *run, struct ps_error *error)
@@ -166,7 +182,7 @@ bool ps_run_job(struct ps_run *run, struct ps_error *error)
     if (outputs == NULL)
         return ps_fail_memory(error, count * sizeof *outputs, "outputs");
     bool fine = run_passes(run, outputs, error) && finish_outputs(run, outputs, error);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = count; i-- > 0;) // the first one made the folder, so it goes last
         if (outputs[i] != NULL)
             ps_output_close(outputs[i]);
     free(outputs);

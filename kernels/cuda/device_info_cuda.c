@@ -6,6 +6,7 @@
 #include "kernels/cuda/driver.h"
 #include "kernels/cuda/library.h"
 #include "kernels/cuda/nvml.h"
+#include "kernels/cuda/pcie.h"
 #include "kernels/cuda/probe.h"
 
 #include "base/text.h"
@@ -80,10 +81,14 @@ static void fill_pcie(struct ps_gpu_info *info)
 {
     struct ps_nvml functions;
     struct ps_nvml_device *device;
+    struct ps_pcie_link link;
     const struct ps_nvml *nvml = load_nvml(&functions);
     unsigned value;
-    info->pcie_generation = info->pcie_generation_max = -1;
-    info->pcie_width = info->pcie_width_max = -1;
+    ps_pcie_link("/sys/bus/pci/devices", info->bus, &link);
+    info->pcie_generation = link.generation;
+    info->pcie_generation_max = link.generation_max;
+    info->pcie_width = link.width;
+    info->pcie_width_max = link.width_max;
     if (nvml == NULL)
         return;
     if (nvml->nvmlDeviceGetHandleByPciBusId_v2(info->bus, &device) == 0) {

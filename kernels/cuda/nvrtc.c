@@ -25,7 +25,11 @@ static bool nvrtc_failed(nvrtcResult result, const char *call, struct ps_error *
 {
     if (result == NVRTC_SUCCESS)
         return false;
-    ps_fail(error, PS_DEVICE, "%s failed: NVRTC error %d", call, (int)result);
+    ps_fail(error, PS_DEVICE, "%s failed: NVRTC error %d%s", call, (int)result,
+            result == NVRTC_ERROR_OUT_OF_MEMORY ? " (out of memory)"
+            : result == NVRTC_ERROR_BUILTIN_OPERATION_FAILURE
+                ? " (libnvrtc-builtins of the same version is missing beside libnvrtc)"
+                : "");
     return true;
 }
 

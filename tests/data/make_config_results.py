@@ -3,7 +3,7 @@
 """Makes tests/data/configs/*.csv: what the jobs in configs/ must find, computed by NumPy in float64.
 
 usage: make_config_results.py SAMPLES FOLDER
-Long results are stored as their first 40 rows. No headers; statistics are rows of mean, std, min,
+Long results are stored as their first 40 rows. No headers; statistics are columns mean, std, min,
 max.
 """
 import sys
@@ -19,7 +19,7 @@ def save(name, table):
 
 
 def stats(table):
-    return np.stack([table.mean(0), table.std(0), table.min(0), table.max(0)])
+    return np.stack([table.mean(0), table.std(0), table.min(0), table.max(0)], axis=-1)
 
 
 def sample(name):
@@ -50,7 +50,7 @@ sea = csv("nino.csv", ["nino12", "nino3", "nino4", "nino34"])
 gradient = sea[:, 2] - sea[:, 0]
 save("csv_summary_summary", stats(sea))
 save("csv_summary_gradient", gradient[:, None])
-save("csv_summary_gradient_summary", stats(gradient)[:, None])
+save("csv_summary_gradient_summary", stats(gradient))
 
 tenths = np.fromfile(f"{samples}/sunspots.i16be", ">i2").reshape(260, 12)
 save("raw_convert_sunspots", tenths * 0.1)

@@ -2,13 +2,12 @@
 // Chooses the hot loop for this machine.
 #include "kernels/reduce/tile.h"
 
+#include "base/cpu.h"
+
 const struct ps_reduce_tile *ps_reduce_tile(void)
 {
-#if defined __x86_64__
-    if (__builtin_cpu_supports("x86-64-v4"))
-        return &ps_reduce_tile_v4;
-    if (__builtin_cpu_supports("x86-64-v3"))
-        return &ps_reduce_tile_v3;
-#endif
-    return &ps_reduce_tile_baseline;
+    int level = ps_cpu_level();
+    return level >= 4   ? &ps_reduce_tile_v4
+           : level >= 3 ? &ps_reduce_tile_v3
+                        : &ps_reduce_tile_baseline;
 }

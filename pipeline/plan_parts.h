@@ -12,6 +12,8 @@ void *ps_zeroed(size_t count, size_t size); // calloc of at least one element
 void ps_plan_open_inputs(struct ps_plan *plan, struct ps_problems *problems);
 // Fills in pass_of and passes. False: out of memory.
 bool ps_plan_build_passes(struct ps_plan *plan);
+// One line on what will bound the job, and the rates it assumes.
+void ps_plan_print_prediction(const struct ps_plan *plan, struct ps_text *out);
 void ps_pass_free(struct ps_pass *pass);
 
 #endif

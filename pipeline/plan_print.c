@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plan for people.
-#include "pipeline/plan.h"
+#include "pipeline/plan_parts.h"
 
 #include <string.h>
 
@@ -83,4 +83,5 @@ void ps_plan_print(const struct ps_plan *plan, struct ps_text *out)
     print_arrays(plan, out);
     print_passes(plan, out);
     print_sizes(plan, out);
+    ps_plan_print_prediction(plan, out);
 }

@@ -31,6 +31,7 @@ static const struct ps_option toy_read_options[] = {
      .kind = PS_INTEGER,
      .fallback = "0",
      .help = "microseconds of every third read"},
+    {.key = "fail_open", .kind = PS_TRUTH, .fallback = "false", .help = "opening fails"},
     {.key = NULL},
 };
 
@@ -51,6 +52,8 @@ static int64_t toy_integer(const struct ps_values *values, const char *key)
 
 static bool toy_reader_open(struct ps_reader *reader, struct ps_error *error)
 {
+    if (ps_values_get(reader->options, "fail_open")->truth)
+        return ps_fail(error, PS_INPUT, "cannot be opened");
     struct toy_reader *toy = calloc(1, sizeof *toy);
     if (toy == NULL)
         return ps_fail_memory(error, sizeof *toy, "a toy");
@@ -413,7 +416,7 @@ struct toy_job {
     struct ps_text timing;
 };
 
-static void toy_job_free(struct toy_job *job)
+static inline void toy_job_free(struct toy_job *job)
 {
     ps_plan_free(job->plan);
     ps_config_free(job->config);
@@ -423,7 +426,7 @@ static void toy_job_free(struct toy_job *job)
 }
 
 // Up to the sizes; false with job->error or job->problems.
-static bool toy_job_plan(struct toy_job *job, const char *yaml)
+static inline bool toy_job_plan(struct toy_job *job, const char *yaml)
 {
     char folder[sizeof job->folder];
     memcpy(folder, job->folder, sizeof folder);
@@ -439,7 +442,7 @@ static bool toy_job_plan(struct toy_job *job, const char *yaml)
            ps_plan_backend(job->plan, &job->error) && ps_plan_size(job->plan, 0, &job->error);
 }
 
-static bool toy_job_execute(struct toy_job *job)
+static inline bool toy_job_execute(struct toy_job *job)
 {
     struct ps_executor executor = {0};
     struct ps_timing *timing = ps_timing_open(NULL, &job->error);
@@ -464,7 +467,7 @@ static bool toy_job_execute(struct toy_job *job)
     return fine;
 }
 
-static bool toy_job_run(struct toy_job *job, const char *yaml)
+static inline bool toy_job_run(struct toy_job *job, const char *yaml)
 {
     return toy_job_plan(job, yaml) && toy_job_execute(job);
 }
@@ -479,7 +482,7 @@ static inline const char *toy_job_message(const struct toy_job *job)
 }
 
 // Nothing is left open, and every promise to formats was kept.
-static void toy_check_clean(void)
+static inline void toy_check_clean(void)
 {
     CU_ASSERT_EQUAL(atomic_load(&toy_broken), 0);
     CU_ASSERT_EQUAL(atomic_load(&toy_open), 0);

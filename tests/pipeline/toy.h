@@ -193,12 +193,16 @@ static const struct ps_format toy_serial = TOY_READER("serial", PS_READ_IN_ORDER
 static const struct ps_format toy_counted = TOY_READER("counted", PS_READ_IN_ORDER);
 static const struct ps_format toy_sink_format = {.name = "sink",
                                                  .help = "sink",
-                                                 .suffixes = ".sink",
                                                  .flags = PS_NO_PATH,
                                                  .write_options = toy_write_options,
                                                  .writer = &toy_writer};
-const struct ps_format *const ps_formats[] = {&toy_mem, &toy_serial, &toy_counted, &toy_sink_format,
-                                              NULL};
+static const struct ps_format toy_file = {.name = "file",
+                                          .help = "a sink with an (empty) file",
+                                          .suffixes = ".sink",
+                                          .write_options = toy_write_options,
+                                          .writer = &toy_writer};
+const struct ps_format *const ps_formats[] = {&toy_mem,  &toy_serial,      &toy_counted,
+                                              &toy_file, &toy_sink_format, NULL};
 
 // ---- Stages. scale: in * by, fused with its like; add: in + with; total: sums over rows ----
 

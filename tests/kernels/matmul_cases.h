@@ -38,11 +38,22 @@ struct matmul_case {
 static bool matmul_case_fits(const struct matmul_case *c)
 {
     struct fixture f = {0};
-    void *in = malloc((size_t)(c->rows * c->k + 1) * 8), *with = malloc((size_t)(c->k * c->n + 1) * 8);
+    void *in = malloc((size_t)(c->rows * c->k + 1) * 8),
+         *with = malloc((size_t)(c->k * c->n + 1) * 8);
     void *bias = malloc((size_t)(c->n + 1) * 8);
-    const char *options[16] = {"in", "a", "with", "b", "engine", c->engine, "transpose",
-                               c->transpose ? "true" : "false", "activation", c->relu ? "relu" : "none",
-                               c->bias ? "bias" : NULL, "c", NULL};
+    const char *options[16] = {"in",
+                               "a",
+                               "with",
+                               "b",
+                               "engine",
+                               c->engine,
+                               "transpose",
+                               c->transpose ? "true" : "false",
+                               "activation",
+                               c->relu ? "relu" : "none",
+                               c->bias ? "bias" : NULL,
+                               "c",
+                               NULL};
     fill_small(c->in, in, c->rows * c->k, 1);
     fill_small(c->with, with, c->k * c->n, 2);
     fill_small(PS_F32, bias, c->n, 3);
@@ -52,7 +63,8 @@ static bool matmul_case_fits(const struct matmul_case *c)
     if (c->bias)
         fixture_input(&f, "c", false, PS_F32, 1, (int64_t[]){c->n}, bias);
     void *result = fixture_stage(&f, "matmul", "out", options)
-                       ? fixture_run(&f, c->backend, c->rows, c->block) : NULL;
+                       ? fixture_run(&f, c->backend, c->rows, c->block)
+                       : NULL;
     enum ps_dtype dtype = f.stages[0].output.dtype;
     bool fine = result != NULL;
     if (!fine)
@@ -66,10 +78,11 @@ static bool matmul_case_fits(const struct matmul_case *c)
             sum = c->relu && sum < 0 ? 0 : sum;
             fine = at(dtype, result, r * c->n + j) == sum;
             if (!fine)
-                printf("\n%s %s x %s, rows %lld k %lld n %lld block %lld: [%lld, %lld] is %g, not %g",
-                       c->engine, ps_dtype_name(c->in), ps_dtype_name(c->with), (long long)c->rows,
-                       (long long)c->k, (long long)c->n, (long long)c->block, (long long)r,
-                       (long long)j, at(dtype, result, r * c->n + j), sum);
+                printf(
+                    "\n%s %s x %s, rows %lld k %lld n %lld block %lld: [%lld, %lld] is %g, not %g",
+                    c->engine, ps_dtype_name(c->in), ps_dtype_name(c->with), (long long)c->rows,
+                    (long long)c->k, (long long)c->n, (long long)c->block, (long long)r,
+                    (long long)j, at(dtype, result, r * c->n + j), sum);
         }
     free(result);
     fixture_free(&f);
@@ -90,34 +103,53 @@ static void matmul_all_cases(enum ps_backend_id backend)
             for (int r = 0; r < 5; r++)
                 for (int k = 0; k < 4; k++)
                     for (int n = 0; n < 4; n += k == 0 ? 1 : 3) {
-                        struct matmul_case c = {backend, engines[e], dtypes[d], dtypes[(d + n) % 3],
-                                                rows[r], sizes[k], sizes[n], r == 2 ? 1 : 100,
-                                                (k + n) % 2 == 1, k % 2 == 1, n % 2 == 1};
+                        struct matmul_case c = {
+                            backend,          engines[e], dtypes[d], dtypes[(d + n) % 3],
+                            rows[r],          sizes[k],   sizes[n],  r == 2 ? 1 : 100,
+                            (k + n) % 2 == 1, k % 2 == 1, n % 2 == 1};
                         CU_ASSERT(matmul_case_fits(&c));
                     }
 }
 
-static float *random_product(enum ps_backend_id backend, const char *engine, int64_t block,
-                             int64_t rows, int64_t k, int64_t n)
+static void fill_random(enum ps_dtype dtype, void *data, int64_t count, unsigned *seed)
+{
+    for (int64_t i = 0; i < count; i++) {
+        double value = ((*seed = *seed * 1664525u + 1013904223u) >> 8) * 0x1p-23 - 1;
+        if (dtype == PS_F64) // all 53 bits
+            ((double *)data)[i] = value + value * value * 0x1p-20;
+        else
+            ((float *)data)[i] = (float)value;
+    }
+}
+
+// Of f32 or f64 numbers in [-1, 1]; the result has the same dtype.
+static void *random_product_of(enum ps_dtype dtype, enum ps_backend_id backend, const char *engine,
+                               bool transpose, int64_t block, int64_t rows, int64_t k, int64_t n)
 {
     struct fixture f = {0};
-    float *in = malloc((size_t)(rows * k) * 4), *with = malloc((size_t)(k * n) * 4);
-    const char *options[] = {"in", "a", "with", "b", "engine", engine, NULL};
+    void *in = malloc((size_t)(rows * k) * 8), *with = malloc((size_t)(k * n) * 8);
+    const char *options[] = {
+        "in", "a", "with", "b", "engine", engine, "transpose", transpose ? "true" : "false", NULL};
     unsigned seed = 7;
-    for (int64_t i = 0; i < rows * k; i++)
-        in[i] = (float)((seed = seed * 1664525u + 1013904223u) >> 8) * 0x1p-23f - 1;
-    for (int64_t i = 0; i < k * n; i++)
-        with[i] = (float)((seed = seed * 1664525u + 1013904223u) >> 8) * 0x1p-23f - 1;
-    fixture_input(&f, "a", true, PS_F32, 2, (int64_t[]){rows, k}, in);
-    fixture_input(&f, "b", false, PS_F32, 2, (int64_t[]){k, n}, with);
-    float *result = fixture_stage(&f, "matmul", "out", options) ? fixture_run(&f, backend, rows, block)
-                                                                : NULL;
+    fill_random(dtype, in, rows * k, &seed);
+    fill_random(dtype, with, k * n, &seed);
+    fixture_input(&f, "a", true, dtype, 2, (int64_t[]){rows, k}, in);
+    fixture_input(&f, "b", false, dtype, 2, transpose ? (int64_t[]){n, k} : (int64_t[]){k, n},
+                  with);
+    void *result =
+        fixture_stage(&f, "matmul", "out", options) ? fixture_run(&f, backend, rows, block) : NULL;
     if (result == NULL)
         printf("\n%s", f.error.text);
     fixture_free(&f);
     free(in);
     free(with);
     return result;
+}
+
+static float *random_product(enum ps_backend_id backend, const char *engine, int64_t block,
+                             int64_t rows, int64_t k, int64_t n)
+{
+    return random_product_of(PS_F32, backend, engine, false, block, rows, k, n);
 }
 
 // Random numbers, so that another order of adding would show.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "matmul_cases.h"
 
-#include "base/text.h"
+#include "kernels/matmul/matmul.h"
 
 #include <math.h>
 
@@ -16,24 +16,60 @@ static void test_blocks(void)
 }
 
 // The contract of `engine: tiled`: one fma per product, ascending k.
-static void test_tiled_order(void)
+static void check_tiled_order(bool transpose)
 {
     enum { ROWS = 9, K = 50, N = 21 };
-    float *result = random_product(PS_CPU, "tiled", 0, ROWS, K, N), in[ROWS * K], with[K * N];
-    unsigned seed = 7;
-    CU_ASSERT_PTR_NOT_NULL_FATAL(result);
-    for (int i = 0; i < ROWS * K; i++)
-        in[i] = (float)((seed = seed * 1664525u + 1013904223u) >> 8) * 0x1p-23f - 1;
-    for (int i = 0; i < K * N; i++)
-        with[i] = (float)((seed = seed * 1664525u + 1013904223u) >> 8) * 0x1p-23f - 1;
+    double *result = random_product_of(PS_F64, PS_CPU, "tiled", transpose, 4, ROWS, K, N);
+    float *single = random_product_of(PS_F32, PS_CPU, "tiled", transpose, 4, ROWS, K, N);
+    double in[ROWS * K], with[K * N];
+    float in32[ROWS * K], with32[K * N];
+    unsigned seed = 7, seed32 = 7;
+    CU_ASSERT_FATAL(result != NULL && single != NULL);
+    fill_random(PS_F64, in, ROWS * K, &seed);
+    fill_random(PS_F64, with, K * N, &seed);
+    fill_random(PS_F32, in32, ROWS * K, &seed32);
+    fill_random(PS_F32, with32, K * N, &seed32);
     for (int r = 0; r < ROWS; r++)
         for (int j = 0; j < N; j++) {
-            float sum = 0;
-            for (int i = 0; i < K; i++)
-                sum = fmaf(in[r * K + i], with[i * N + j], sum);
-            CU_ASSERT(memcmp(&sum, &result[r * N + j], 4) == 0);
+            double sum = 0;
+            float sum32 = 0;
+            for (int i = 0; i < K; i++) {
+                int w = transpose ? j * K + i : i * N + j;
+                sum = fma(in[r * K + i], with[w], sum);
+                sum32 = fmaf(in32[r * K + i], with32[w], sum32);
+            }
+            CU_ASSERT(memcmp(&sum, &result[r * N + j], 8) == 0);
+            CU_ASSERT(memcmp(&sum32, &single[r * N + j], 4) == 0);
         }
     free(result);
+    free(single);
+}
+
+static void test_tiled_order(void)
+{
+    check_tiled_order(false);
+    check_tiled_order(true);
+}
+
+// The code for processors without fma instructions has the same bits.
+static void test_tiled_levels_agree(void)
+{
+    enum { ROWS = 7, K = 33, N = 45 };
+    double in[ROWS * K], with[K * N], slow[ROWS * N];
+    float in32[ROWS * K], with32[K * N], slow32[ROWS * N];
+    unsigned seed = 7, seed32 = 7;
+    fill_random(PS_F64, in, ROWS * K, &seed);
+    fill_random(PS_F64, with, K * N, &seed);
+    fill_random(PS_F32, in32, ROWS * K, &seed32);
+    fill_random(PS_F32, with32, K * N, &seed32);
+    double *best = random_product_of(PS_F64, PS_CPU, "tiled", false, 0, ROWS, K, N);
+    float *best32 = random_product_of(PS_F32, PS_CPU, "tiled", false, 0, ROWS, K, N);
+    ps_tiled_baseline.f64(ROWS, N, K, in, with, slow);
+    ps_tiled_baseline.f32(ROWS, N, K, in32, with32, slow32);
+    CU_ASSERT(best != NULL && memcmp(best, slow, sizeof slow) == 0);
+    CU_ASSERT(best32 != NULL && memcmp(best32, slow32, sizeof slow32) == 0);
+    free(best);
+    free(best32);
 }
 
 static void expect_fault(struct fixture *f, const char *const *options, const char *words)
@@ -118,6 +154,7 @@ int main(void)
         {"every dtype, engine and size", test_all},
         {"bits do not depend on blocks", test_blocks},
         {"tiled adds in ascending k with fma", test_tiled_order},
+        {"tiled has the same bits without fma instructions", test_tiled_levels_agree},
         {"faults", test_faults},
         {"a known product", test_known_product},
         {"inner axes are rows", test_inner_axes_are_rows},

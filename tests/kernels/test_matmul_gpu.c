@@ -18,13 +18,14 @@ static void test_blocks(void)
 static void test_tiled_equals_cpu(void)
 {
     static const int64_t shapes[][3] = {{1, 1, 1}, {129, 257, 131}, {1000, 64, 200}, {5, 1000, 3}};
-    for (int i = 0; i < 4; i++) {
-        int64_t rows = shapes[i][0], k = shapes[i][1], n = shapes[i][2];
-        float *cpu = random_product(PS_CPU, "tiled", 0, rows, k, n);
-        float *gpu = random_product(PS_CUDA, "tiled", 0, rows, k, n);
+    for (int i = 0; i < 16; i++) {
+        int64_t rows = shapes[i % 4][0], k = shapes[i % 4][1], n = shapes[i % 4][2];
+        enum ps_dtype dtype = i & 4 ? PS_F64 : PS_F32;
+        void *cpu = random_product_of(dtype, PS_CPU, "tiled", i & 8, 0, rows, k, n);
+        void *gpu = random_product_of(dtype, PS_CUDA, "tiled", i & 8, 0, rows, k, n);
         CU_ASSERT_PTR_NOT_NULL_FATAL(cpu);
         CU_ASSERT_PTR_NOT_NULL_FATAL(gpu);
-        CU_ASSERT(memcmp(cpu, gpu, (size_t)(rows * n) * 4) == 0);
+        CU_ASSERT(memcmp(cpu, gpu, (size_t)(rows * n) * ps_dtype_bytes(dtype)) == 0);
         free(cpu);
         free(gpu);
     }

@@ -8,6 +8,8 @@ if(PS_WERROR)
   list(APPEND warnings -Werror)
   list(APPEND cuda_warnings --Werror=all-warnings)
 endif()
+# snprintf cuts on purpose wherever a message or name may be longer than its buffer.
+list(APPEND c_warnings $<$<C_COMPILER_ID:GNU>:-Wno-format-truncation>)
 target_compile_options(ps_flags INTERFACE
   $<$<COMPILE_LANGUAGE:C>:${c_warnings}>
   $<$<COMPILE_LANGUAGE:CXX>:${warnings}>

@@ -3,6 +3,7 @@
 #include "io/formats.h"
 
 const struct ps_format *const ps_formats[] = {
+    &ps_format_hdf5,
     &ps_format_npy,
     &ps_format_raw,
     &ps_format_pattern,

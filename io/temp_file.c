@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Temporary names are .NAME.PID-N.part; a run holds flock on its own, so a lock that can be had
+// Temporary names are .NAME.PID-N.part; a run holds a lock on its own, so a lock that can be had
 // belongs to nobody any more.
 #include "io/temp_file.h"
 
@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -87,6 +86,14 @@ static int kept_length(const char *name)
     return (int)strnlen(name, 200);
 }
 
+// A lock that belongs to the open file, not to the process. (Not flock: HDF5 takes one of those on
+// the files it writes, and would find ours.)
+static bool lock(int file)
+{
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    return fcntl(file, F_OFD_SETLK, &whole) == 0;
+}
+
 static bool is_leftover(const char *entry, const char *name)
 {
     size_t n = (size_t)kept_length(name), length = strlen(entry);
@@ -102,10 +109,10 @@ static void remove_leftovers(const char *folder, const char *name)
     while (list != NULL && (entry = readdir(list)) != NULL) {
         if (!is_leftover(entry->d_name, name))
             continue;
-        int file = openat(dirfd(list), entry->d_name, O_RDONLY | O_CLOEXEC);
+        int file = openat(dirfd(list), entry->d_name, O_RDWR | O_CLOEXEC);
         if (file < 0)
             continue;
-        if (flock(file, LOCK_EX | LOCK_NB) == 0 && unlinkat(dirfd(list), entry->d_name, 0) == 0)
+        if (lock(file) && unlinkat(dirfd(list), entry->d_name, 0) == 0)
             ps_log(PS_LOG_NOTE, "removed %s/%s, left by a run that was killed", folder,
                    entry->d_name);
         close(file);
@@ -123,11 +130,12 @@ static bool create_locked(struct ps_temp_file *file, bool *lost_out, struct ps_e
     if (file->lock < 0)
         return ps_fail_errno(error, PS_OUTPUT, "cannot write %s: cannot create %s", file->target,
                              file->path);
-    bool locked = flock(file->lock, LOCK_EX | LOCK_NB) == 0;
-    if (!locked && errno != EWOULDBLOCK && errno != ENOLCK && errno != EOPNOTSUPP &&
+    bool locked = lock(file->lock);
+    bool taken = !locked && (errno == EAGAIN || errno == EACCES);
+    if (!locked && !taken && errno != ENOLCK && errno != EOPNOTSUPP && errno != EINVAL &&
         errno != ENOSYS)
         return ps_fail_errno(error, PS_OUTPUT, "cannot lock %s", file->path);
-    *lost_out = (!locked && errno == EWOULDBLOCK) || fstat(file->lock, &held) != 0 ||
+    *lost_out = taken || fstat(file->lock, &held) != 0 ||
                 stat(file->path, &named) != 0 || held.st_ino != named.st_ino ||
                 held.st_dev != named.st_dev;
     return true;

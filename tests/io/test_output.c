@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <zlib.h>
@@ -420,8 +419,9 @@ static void leftovers(void)
     CU_ASSERT(help_file(in(folder, ".a.npy.99998-0.part"), "alive", 5));
     CU_ASSERT(help_file(in(folder, ".b.npy.99999-0.part"), "of another file", 15));
     CU_ASSERT(help_file(in(folder, ".a.npy.mine.part"), "not ours", 8));
-    int held = open(in(folder, ".a.npy.99998-0.part"), O_RDONLY);
-    CU_ASSERT(held >= 0 && flock(held, LOCK_EX) == 0);
+    int held = open(in(folder, ".a.npy.99998-0.part"), O_RDWR);
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    CU_ASSERT(held >= 0 && fcntl(held, F_OFD_SETLK, &whole) == 0);
     CU_ASSERT(write_file(&ps_format_npy, in(folder, "a.npy"), false, &error));
     CU_ASSERT_STRING_EQUAL(listing(folder), ".a.npy.99998-0.part .a.npy.mine.part "
                                             ".b.npy.99999-0.part a.npy a.npy.job.yaml");

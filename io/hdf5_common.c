@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/hdf5_common.h"
+
+#include "io/hdf5_info.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+void ps_hdf5_lock(void)
+{
+    pthread_mutex_lock(&lock);
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+}
+
+void ps_hdf5_unlock(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+// ---- Errors ----
+
+static herr_t keep_description(unsigned n, const H5E_error2_t *entry, void *text)
+{
+    (void)n;
+    if (entry->desc != NULL && entry->desc[0] != '\0')
+        snprintf(text, 300, "%s", entry->desc);
+    return 0;
+}
+
+static const char *advice(const char *reason)
+{
+    if (strstr(reason, "unable to lock file") != NULL)
+        return "; it is locked by another program that writes it "
+               "(HDF5_USE_FILE_LOCKING=FALSE reads anyway, at your own risk)";
+    if (strstr(reason, "truncated file") != NULL)
+        return "; the file was cut, or its writer did not close it";
+    if (strstr(reason, "required filter") != NULL)
+        return "; install the plugin and set HDF5_PLUGIN_PATH to its folder";
+    return "";
+}
+
+bool ps_hdf5_fail(struct ps_error *error, enum ps_status status, const char *format, ...)
+{
+    char what[700], reason[300] = "", shown[320];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(what, sizeof what, format, list);
+    va_end(list);
+    // Walking upward ends at the API call; walking downward ends where the fault was noticed.
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, keep_description, reason);
+    H5Eclear2(H5E_DEFAULT);
+    ps_escape(reason, strlen(reason), shown, sizeof shown);
+    return ps_fail(error, status, "%s%s%s%s", what, reason[0] != '\0' ? ": " : "", shown,
+                   advice(reason));
+}
+
+hid_t ps_hdf5_open(const char *path, struct ps_error *error)
+{
+    if (access(path, R_OK) != 0) {
+        ps_fail_errno(error, PS_INPUT, "cannot open %s", path);
+        return -1;
+    }
+    hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    if (file >= 0)
+        return file;
+    // Asked only now, for it would say "no" of a locked file as well.
+    char reason[300] = "";
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, keep_description, reason);
+    if (strstr(reason, "file signature not found") != NULL)
+        ps_fail(error, PS_INPUT, "%s is not an HDF5 file", path);
+    else
+        ps_hdf5_fail(error, PS_INPUT, "cannot open %s", path);
+    return -1;
+}
+
+// ---- Types ----
+
+static hid_t half_type(void)
+{
+    // IEEE 754 binary16 out of binary32: sign 15, exponent 10..14, fraction 0..9, bias 15.
+    hid_t type = H5Tcopy(H5T_NATIVE_FLOAT);
+    if (type >= 0 && (H5Tset_fields(type, 15, 10, 5, 0, 10) < 0 || H5Tset_size(type, 2) < 0 ||
+                      H5Tset_ebias(type, 15) < 0)) {
+        H5Tclose(type);
+        return -1;
+    }
+    return type;
+}
+
+static hid_t bool_type(void)
+{
+    hid_t type = H5Tenum_create(H5T_NATIVE_INT8);
+    signed char no = 0, yes = 1;
+    if (type >= 0 &&
+        (H5Tenum_insert(type, "FALSE", &no) < 0 || H5Tenum_insert(type, "TRUE", &yes) < 0)) {
+        H5Tclose(type);
+        return -1;
+    }
+    return type;
+}
+
+hid_t ps_hdf5_type(enum ps_dtype dtype)
+{
+    switch (dtype) {
+    case PS_BOOL:
+        return bool_type();
+    case PS_I8:
+        return H5Tcopy(H5T_NATIVE_INT8);
+    case PS_I16:
+        return H5Tcopy(H5T_NATIVE_INT16);
+    case PS_I32:
+        return H5Tcopy(H5T_NATIVE_INT32);
+    case PS_I64:
+        return H5Tcopy(H5T_NATIVE_INT64);
+    case PS_U8:
+        return H5Tcopy(H5T_NATIVE_UINT8);
+    case PS_U16:
+        return H5Tcopy(H5T_NATIVE_UINT16);
+    case PS_U32:
+        return H5Tcopy(H5T_NATIVE_UINT32);
+    case PS_U64:
+        return H5Tcopy(H5T_NATIVE_UINT64);
+    case PS_F16:
+        return half_type();
+    case PS_F32:
+        return H5Tcopy(H5T_NATIVE_FLOAT);
+    default:
+        return H5Tcopy(H5T_NATIVE_DOUBLE);
+    }
+}
+
+static bool integer_dtype(hid_t type, enum ps_dtype *dtype)
+{
+    static const enum ps_dtype signeds[] = {PS_I8, PS_I16, PS_I32, PS_I64};
+    static const enum ps_dtype unsigneds[] = {PS_U8, PS_U16, PS_U32, PS_U64};
+    size_t bytes = H5Tget_size(type);
+    for (int i = 0; i < 4; i++) {
+        if (bytes <= (size_t)1 << i) { // odd widths (3 bytes) go to the next wider
+            *dtype = H5Tget_sign(type) == H5T_SGN_NONE ? unsigneds[i] : signeds[i];
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool float_dtype(hid_t type, enum ps_dtype *dtype)
+{
+    size_t bytes = H5Tget_size(type);
+    *dtype = bytes <= 2 ? PS_F16 : bytes <= 4 ? PS_F32 : PS_F64;
+    return bytes <= 8;
+}
+
+// h5py's bool: an enum of one byte with the members FALSE and TRUE.
+static bool is_bool(hid_t type)
+{
+    if (H5Tget_size(type) != 1 || H5Tget_nmembers(type) != 2)
+        return false;
+    char *first = H5Tget_member_name(type, 0), *second = H5Tget_member_name(type, 1);
+    bool fine = first != NULL && second != NULL && strcmp(first, "FALSE") == 0 &&
+                strcmp(second, "TRUE") == 0;
+    H5free_memory(first);
+    H5free_memory(second);
+    return fine;
+}
+
+static const char *class_name(H5T_class_t class)
+{
+    switch (class) {
+    case H5T_STRING:
+        return "text";
+    case H5T_COMPOUND:
+        return "compound (several members per element)";
+    case H5T_REFERENCE:
+        return "references";
+    case H5T_VLEN:
+        return "of variable length";
+    case H5T_ARRAY:
+        return "small arrays per element";
+    case H5T_OPAQUE:
+        return "opaque bytes";
+    case H5T_BITFIELD:
+        return "bit fields";
+    case H5T_TIME:
+        return "HDF5 times";
+    default:
+        return "of a type that is no number";
+    }
+}
+
+bool ps_hdf5_dtype(hid_t type, enum ps_dtype *dtype_out, hid_t *memory_out, const char **what_out)
+{
+    H5T_class_t class = H5Tget_class(type);
+    *what_out = class_name(class);
+    if (class == H5T_INTEGER) {
+        *what_out = "integers of more than 8 bytes";
+        if (!integer_dtype(type, dtype_out))
+            return false;
+        *memory_out = ps_hdf5_type(*dtype_out);
+    } else if (class == H5T_FLOAT) {
+        *what_out = "floating point of more than 8 bytes";
+        if (!float_dtype(type, dtype_out))
+            return false;
+        *memory_out = ps_hdf5_type(*dtype_out);
+    } else if (class == H5T_ENUM) {
+        hid_t base = H5Tget_super(type);
+        bool fine = base >= 0 && integer_dtype(base, dtype_out);
+        if (base >= 0)
+            H5Tclose(base);
+        if (!fine)
+            return false;
+        if (is_bool(type))
+            *dtype_out = PS_BOOL;
+        *memory_out = H5Tget_native_type(type, H5T_DIR_ASCEND); // its values are plain integers
+    } else {
+        return false;
+    }
+    return *memory_out >= 0;
+}
+
+bool ps_hdf5_is_plain(hid_t type, enum ps_dtype dtype, bool *swapped_out)
+{
+    hid_t native = ps_hdf5_type(dtype);
+    bool same = false;
+    if (native < 0)
+        return false;
+    *swapped_out = false;
+    if (H5Tget_class(type) == H5T_ENUM) { // one byte: bool, and i8 or u8 enums
+        same = H5Tget_size(type) == 1;
+    } else {
+        same = H5Tequal(type, native) > 0;
+        if (!same && H5Tget_size(native) > 1) {
+            H5T_order_t order = H5Tget_order(native);
+            H5Tset_order(native, order == H5T_ORDER_LE ? H5T_ORDER_BE : H5T_ORDER_LE);
+            same = *swapped_out = H5Tequal(type, native) > 0;
+        } else if (!same) { // bytes have no order, but the library says they have
+            same = H5Tget_size(type) == 1 && H5Tget_sign(type) == H5Tget_sign(native) &&
+                   H5Tget_precision(type) == 8 && H5Tget_offset(type) == 0;
+        }
+    }
+    H5Tclose(native);
+    return same;
+}
+
+// ---- Names ----
+
+static herr_t add_name(hid_t root, const char *name, const H5O_info_t *info, void *context)
+{
+    struct ps_hdf5_names *names = context;
+    enum ps_dtype dtype;
+    const char *what;
+    hid_t memory = -1;
+    if (info->type != H5O_TYPE_DATASET)
+        return 0;
+    hid_t set = H5Dopen2(root, name, H5P_DEFAULT);
+    hid_t type = set >= 0 ? H5Dget_type(set) : -1;
+    bool numeric = type >= 0 && ps_hdf5_dtype(type, &dtype, &memory, &what);
+    if (memory >= 0)
+        H5Tclose(memory);
+    if (type >= 0)
+        H5Tclose(type);
+    if (set >= 0)
+        H5Dclose(set);
+    if (!numeric)
+        return 0;
+    char **list = realloc(names->list, (size_t)(names->count + 1) * sizeof *list);
+    size_t size = strlen(name) + 2;
+    char *copy = list != NULL ? malloc(size) : NULL;
+    if (list != NULL)
+        names->list = list;
+    if (copy == NULL)
+        return -1;
+    snprintf(copy, size, "/%s", name);
+    names->list[names->count++] = copy;
+    return 0;
+}
+
+bool ps_hdf5_datasets(hid_t file, struct ps_hdf5_names *names_out)
+{
+    *names_out = (struct ps_hdf5_names){0};
+    return H5Ovisit(file, H5_INDEX_NAME, H5_ITER_INC, add_name, names_out) >= 0;
+}
+
+void ps_hdf5_names_free(struct ps_hdf5_names *names)
+{
+    for (int i = 0; i < names->count; i++)
+        free(names->list[i]);
+    free(names->list);
+    *names = (struct ps_hdf5_names){0};
+}
+
+const char *ps_hdf5_filter_name(int id, const char **from_out)
+{
+    struct ps_hdf5_info info;
+    ps_hdf5_info(&info);
+    for (const struct ps_hdf5_filter *f = info.filters; f->name != NULL; f++) {
+        if (f->id == id) {
+            *from_out = f->from;
+            return f->name;
+        }
+    }
+    *from_out = NULL;
+    return NULL;
+}

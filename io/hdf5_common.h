@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What reading, writing and inspecting HDF5 share: one lock (the library is not thread-safe), its
+// error stack as one line, dtypes. hdf5.h is included in io/hdf5*.c alone.
+#ifndef PS_IO_HDF5_COMMON_H
+#define PS_IO_HDF5_COMMON_H
+
+#include "io/format.h"
+
+#define H5_USE_110_API 1 // the names of 1.10, also with newer headers
+#include <hdf5.h>
+
+// Around every use of the library, from any thread. Silences its own printing.
+void ps_hdf5_lock(void);
+void ps_hdf5_unlock(void);
+
+// "WHAT: reason", the reason taken from the library's error stack (innermost entry), with advice
+// for locked and truncated files and missing filters. Clears the stack.
+bool ps_hdf5_fail(struct ps_error *error, enum ps_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+// Opens for reading; says why not (not HDF5, locked, truncated, ...). -1 on failure.
+hid_t ps_hdf5_open(const char *path, struct ps_error *error);
+
+// The dtype of a stored type, and the type to read it with (to be closed). False: not numeric;
+// *what_out then names it ("a string", "compound").
+bool ps_hdf5_dtype(hid_t type, enum ps_dtype *dtype_out, hid_t *memory_out, const char **what_out);
+// A new library type that is the dtype in memory (bool: h5py's enum). Little or big endian as here.
+hid_t ps_hdf5_type(enum ps_dtype dtype);
+// Whether the stored type is the dtype as it lies in memory, but for the order of bytes.
+bool ps_hdf5_is_plain(hid_t type, enum ps_dtype dtype, bool *swapped_out);
+
+// Paths of all numeric datasets of the file with 0 to 8 axes, in the order of their names.
+struct ps_hdf5_names {
+    char **list;
+    int count;
+};
+bool ps_hdf5_datasets(hid_t file, struct ps_hdf5_names *names_out);
+void ps_hdf5_names_free(struct ps_hdf5_names *names);
+
+// The name of a filter by its registered number, or NULL; what brings it, or NULL.
+const char *ps_hdf5_filter_name(int id, const char **from_out);
+
+bool ps_hdf5_inspect(const char *path, struct ps_text *out, struct ps_error *error);
+extern const struct ps_format_writer ps_hdf5_writer;
+
+#endif

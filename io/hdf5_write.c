@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writing HDF5: one dataset a file. Known rows without compression lie in one piece, written
+// directly at their offset; else chunks of about 1 MiB go through the library.
+#include "io/hdf5_common.h"
+
+#include "io/file.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CHUNK_BYTES (1u << 20)
+#define CHUNK_CACHE_BYTES (16u << 20) // at least; must hold the chunks that one row touches
+
+struct state {
+    hid_t file, set, type;
+    int raw; // descriptor for direct writes, or -1
+    uint64_t offset;
+    int64_t rows; // the dataset has now
+    bool grows;
+};
+
+static int gzip_level(const struct ps_writer *writer)
+{
+    return ps_values_get(writer->options, "compression")->choice; // none, gzip-1, ...
+}
+
+// As many whole rows as fit; rows larger than a chunk are halved along their longest axis.
+static void chunk_shape(const struct ps_array *array, hsize_t chunk[PS_RANK_MAX])
+{
+    size_t element = ps_dtype_bytes(array->dtype);
+    for (int i = 0; i < array->rank; i++)
+        chunk[i] = array->dims[i] > 0 ? (hsize_t)array->dims[i] : 1;
+    chunk[0] = 1;
+    for (;;) {
+        size_t bytes = element;
+        int longest = 1;
+        for (int i = 1; i < array->rank; i++) {
+            bytes *= chunk[i];
+            longest = chunk[i] > chunk[longest] ? i : longest;
+        }
+        if (bytes <= CHUNK_BYTES || array->rank < 2 || chunk[longest] == 1) {
+            hsize_t rows = CHUNK_BYTES / bytes;
+            bool known = array->dims[0] != PS_ROWS_UNKNOWN;
+            rows = known && (int64_t)rows > array->dims[0] ? (hsize_t)array->dims[0] : rows;
+            chunk[0] = rows > 0 ? rows : 1;
+            return;
+        }
+        chunk[longest] = (chunk[longest] + 1) / 2;
+    }
+}
+
+static size_t cache_bytes(const struct ps_array *array, const hsize_t chunk[PS_RANK_MAX])
+{
+    size_t bytes = ps_dtype_bytes(array->dtype) * chunk[0];
+    for (int i = 1; i < array->rank; i++)
+        bytes *= (size_t)((hsize_t)array->dims[i] + chunk[i] - 1) / chunk[i] * chunk[i];
+    return 2 * bytes > CHUNK_CACHE_BYTES ? 2 * bytes : CHUNK_CACHE_BYTES;
+}
+
+static bool set_chunks(const struct ps_writer *writer, hid_t create, hid_t access)
+{
+    hsize_t chunk[PS_RANK_MAX];
+    int level = gzip_level(writer);
+    chunk_shape(writer->array, chunk);
+    return H5Pset_chunk(create, writer->array->rank, chunk) >= 0 &&
+           (level == 0 || !ps_values_get(writer->options, "shuffle")->truth ||
+            H5Pset_shuffle(create) >= 0) &&
+           (level == 0 || H5Pset_deflate(create, (unsigned)level) >= 0) &&
+           H5Pset_chunk_cache(access, 12421, cache_bytes(writer->array, chunk), 1.0) >= 0;
+}
+
+static hid_t make_space(const struct ps_array *array)
+{
+    hsize_t dims[PS_RANK_MAX], most[PS_RANK_MAX];
+    for (int i = 0; i < array->rank; i++)
+        dims[i] = most[i] = (hsize_t)array->dims[i];
+    if (array->rank == 0)
+        return H5Screate(H5S_SCALAR);
+    if (array->dims[0] == PS_ROWS_UNKNOWN) {
+        dims[0] = 0;
+        most[0] = H5S_UNLIMITED;
+    }
+    return H5Screate_simple(array->rank, dims, most);
+}
+
+static bool create_dataset(struct ps_writer *writer)
+{
+    struct state *state = writer->state;
+    const char *name = ps_values_get(writer->options, "dataset")->text;
+    bool chunked = writer->array->rank > 0 && (state->grows || gzip_level(writer) > 0);
+    hid_t space = make_space(writer->array), create = H5Pcreate(H5P_DATASET_CREATE);
+    hid_t access = H5Pcreate(H5P_DATASET_ACCESS), link = H5Pcreate(H5P_LINK_CREATE);
+    state->type = ps_hdf5_type(writer->array->dtype);
+    // Nothing is filled first: every element is written.
+    bool fine = space >= 0 && create >= 0 && access >= 0 && link >= 0 && state->type >= 0 &&
+                H5Pset_create_intermediate_group(link, 1) >= 0 &&
+                H5Pset_fill_time(create, H5D_FILL_TIME_NEVER) >= 0 &&
+                H5Pset_obj_track_times(create, 0) >= 0 && // same input, same bytes
+                (chunked ? set_chunks(writer, create, access)
+                         : H5Pset_alloc_time(create, H5D_ALLOC_TIME_EARLY) >= 0);
+    state->set = fine ? H5Dcreate2(state->file, name, state->type, space, link, create, access) : -1;
+    if (state->set >= 0 && !chunked) {
+        haddr_t offset = H5Dget_offset(state->set);
+        state->offset = offset == HADDR_UNDEF ? 0 : offset;
+        state->raw = offset == HADDR_UNDEF ? -1 : open(writer->temp_path, O_WRONLY | O_CLOEXEC);
+    }
+    if (space >= 0)
+        H5Sclose(space);
+    H5Pclose(create);
+    H5Pclose(access);
+    H5Pclose(link);
+    return state->set >= 0;
+}
+
+// ---- Attributes ----
+
+static bool write_strings(hid_t object, const char *name, int count, const char *const *strings)
+{
+    hsize_t size = (hsize_t)count;
+    hid_t type = H5Tcopy(H5T_C_S1);
+    hid_t space = count < 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &size, NULL);
+    bool fine = type >= 0 && space >= 0 && H5Tset_size(type, H5T_VARIABLE) >= 0 &&
+                H5Tset_cset(type, H5T_CSET_UTF8) >= 0;
+    hid_t attribute = fine ? H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT) : -1;
+    fine = attribute >= 0 && H5Awrite(attribute, type, strings) >= 0;
+    if (attribute >= 0)
+        H5Aclose(attribute);
+    if (space >= 0)
+        H5Sclose(space);
+    if (type >= 0)
+        H5Tclose(type);
+    return fine;
+}
+
+static bool write_attributes(struct ps_writer *writer)
+{
+    struct state *state = writer->state;
+    const struct ps_array *array = writer->array;
+    return (writer->provenance == NULL ||
+            write_strings(state->file, "penstock_config", -1, &writer->provenance)) &&
+           (array->column_count == 0 ||
+            write_strings(state->set, "columns", array->column_count,
+                          (const char *const *)array->columns));
+}
+
+// ---- The row's functions ----
+
+static bool hdf5_create(struct ps_writer *writer, struct ps_error *error)
+{
+    struct state *state = calloc(1, sizeof *state);
+    if (state == NULL)
+        return ps_fail_memory(error, sizeof *state, "an HDF5 writer");
+    state->file = state->set = state->type = -1;
+    state->raw = -1;
+    state->grows = writer->array->rank > 0 && writer->array->dims[0] == PS_ROWS_UNKNOWN;
+    writer->state = state;
+    ps_hdf5_lock();
+    state->file = H5Fcreate(writer->temp_path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    bool fine = state->file >= 0 && create_dataset(writer) && write_attributes(writer);
+    if (!fine)
+        ps_hdf5_fail(error, PS_OUTPUT, "cannot write %s", writer->path);
+    ps_hdf5_unlock();
+    return fine;
+}
+
+static bool grow(struct ps_writer *writer, int64_t rows)
+{
+    struct state *state = writer->state;
+    hsize_t dims[PS_RANK_MAX];
+    for (int i = 0; i < writer->array->rank; i++)
+        dims[i] = (hsize_t)writer->array->dims[i];
+    dims[0] = (hsize_t)rows;
+    state->rows = rows;
+    return H5Dset_extent(state->set, dims) >= 0;
+}
+
+static bool write_library(struct ps_writer *writer, int64_t first_row, int64_t rows,
+                          const void *data)
+{
+    struct state *state = writer->state;
+    const struct ps_array *array = writer->array;
+    hsize_t start[PS_RANK_MAX] = {0}, count[PS_RANK_MAX];
+    if (state->grows && first_row + rows > state->rows && !grow(writer, first_row + rows))
+        return false;
+    for (int i = 0; i < array->rank; i++)
+        count[i] = (hsize_t)array->dims[i];
+    start[0] = (hsize_t)first_row;
+    count[0] = (hsize_t)rows;
+    hid_t to = H5Dget_space(state->set);
+    hid_t from = array->rank == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(array->rank, count, NULL);
+    bool fine = to >= 0 && from >= 0 &&
+                (array->rank == 0 ||
+                 H5Sselect_hyperslab(to, H5S_SELECT_SET, start, NULL, count, NULL) >= 0) &&
+                H5Dwrite(state->set, state->type, from, to, H5P_DEFAULT, data) >= 0;
+    if (to >= 0)
+        H5Sclose(to);
+    if (from >= 0)
+        H5Sclose(from);
+    return fine;
+}
+
+static bool hdf5_write(struct ps_writer *writer, int64_t first_row, int64_t rows, const void *data,
+                       struct ps_error *error)
+{
+    struct state *state = writer->state;
+    size_t row_bytes = ps_array_row_bytes(writer->array), bytes = row_bytes * (size_t)rows;
+    if (bytes == 0)
+        return true;
+    if (state->raw >= 0)
+        return ps_file_write(state->raw, writer->path,
+                             state->offset + (uint64_t)first_row * row_bytes, data, bytes, error);
+    ps_hdf5_lock();
+    bool fine = write_library(writer, first_row, rows, data);
+    if (!fine)
+        ps_hdf5_fail(error, PS_OUTPUT, "cannot write rows %lld to %lld of %s", (long long)first_row,
+                     (long long)(first_row + rows - 1), writer->path);
+    ps_hdf5_unlock();
+    return fine;
+}
+
+static bool close_handles(struct state *state)
+{
+    bool fine = true;
+    if (state->type >= 0)
+        fine = H5Tclose(state->type) >= 0 && fine;
+    if (state->set >= 0)
+        fine = H5Dclose(state->set) >= 0 && fine;
+    if (state->file >= 0)
+        fine = H5Fclose(state->file) >= 0 && fine;
+    state->type = state->set = state->file = -1;
+    return fine;
+}
+
+static bool hdf5_finish(struct ps_writer *writer, int64_t rows, struct ps_error *error)
+{
+    struct state *state = writer->state;
+    if (state->raw >= 0 && close(state->raw) != 0) {
+        state->raw = -1;
+        return ps_fail_errno(error, PS_OUTPUT, "cannot write %s", writer->path);
+    }
+    state->raw = -1;
+    ps_hdf5_lock();
+    bool fine = !state->grows || state->rows == rows || grow(writer, rows);
+    fine = close_handles(state) && fine; // what the library still held is written here
+    if (!fine)
+        ps_hdf5_fail(error, PS_OUTPUT, "cannot complete %s", writer->path);
+    ps_hdf5_unlock();
+    return fine;
+}
+
+static void hdf5_close(struct ps_writer *writer)
+{
+    struct state *state = writer->state;
+    if (state == NULL)
+        return;
+    ps_hdf5_lock();
+    close_handles(state);
+    H5Eclear2(H5E_DEFAULT);
+    ps_hdf5_unlock();
+    if (state->raw >= 0)
+        close(state->raw);
+    free(state);
+}
+
+const struct ps_format_writer ps_hdf5_writer = {hdf5_create, hdf5_write, hdf5_finish, hdf5_close};

@@ -11,7 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#ifndef MJ_PORTS // inputs and stages of a job
 #define MJ_PORTS 40
+#endif
 
 struct map_job {
     struct ps_port ports[MJ_PORTS];

@@ -128,6 +128,14 @@ static inline bool mv_same(enum ps_dtype dtype, const void *x, const void *y, in
     return ulp > 0 && !__builtin_sub_overflow(at_x, at_y, &gap) && gap <= ulp && gap >= -ulp;
 }
 
+// min and max of two zeros of unlike sign: either.
+static inline bool mv_same_zero(const struct map_row *row, const void *x, const void *y)
+{
+    bool nan;
+    return ps_dtype_is_float(row->dtype) && strncmp(row->expr, "m", 1) == 0 &&
+           mv_rank(row->dtype, x, &nan) == 0 && mv_rank(row->dtype, y, &nan) == 0;
+}
+
 static inline const char *mv_text(enum ps_dtype dtype, const void *x, char text[48])
 {
     long long whole = 0;

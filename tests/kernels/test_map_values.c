@@ -9,14 +9,6 @@
 
 static int mismatches; // printed so far
 
-// min and max of two zeros of unlike sign: either.
-static bool same_zero(const struct map_row *row, const void *x, const void *y)
-{
-    bool nan;
-    return ps_dtype_is_float(row->dtype) && strncmp(row->expr, "m", 1) == 0 &&
-           mv_rank(row->dtype, x, &nan) == 0 && mv_rank(row->dtype, y, &nan) == 0;
-}
-
 static void report(const struct map_row *row, const char *a, const char *b, const void *got,
                    const void *expected)
 {
@@ -47,7 +39,7 @@ static bool row_matches(const struct map_row *row)
     for (int i = 0; fine && i < n; i++) {
         const char *got = (const char *)job.results[0] + (size_t)i * size;
         const char *expected = row->expected + (size_t)i * size;
-        if (mv_same(row->dtype, got, expected, row->ulp) || same_zero(row, got, expected))
+        if (mv_same(row->dtype, got, expected, row->ulp) || mv_same_zero(row, got, expected))
             continue;
         report(row, a + (size_t)i * ps_dtype_bytes(row->a->dtype),
                row->b ? b + (size_t)i * ps_dtype_bytes(row->b->dtype) : NULL, got, expected);

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CUDA C that maps are turned into, without a GPU: the host's C++ compiler builds it with a
+// handful of stand-ins for CUDA's words, a loop plays the threads, and NumPy judges the results.
+// Skipped where there is no compiler (`c++`).
+#include "map_batch.h"
+#include "map_shapes.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+extern const char ps_map_scalar_text[];
+
+static const char stand_ins[] =
+    "#include <math.h>\n#include <string.h>\n"
+    "#define __global__\n#define __align__(n) __attribute__((aligned(n)))\n"
+    "#define PS_FN static inline\n"
+    "struct dim { unsigned x; };\n"
+    "extern \"C\" { dim gridDim, blockDim, blockIdx, threadIdx;\n"
+    "float (*widen)(unsigned short); unsigned short (*narrow)(double); }\n"
+    "static float ps_from_half(unsigned short h) { return widen(h); }\n"
+    "static unsigned short ps_to_half(double x) { return narrow(x); }\n"
+    "static float __int_as_float(unsigned b) { float f; memcpy(&f, &b, 4); return f; }\n"
+    "static double __longlong_as_double(long long b) { double f; memcpy(&f, &b, 8); return f; }\n";
+
+static char folder[] = "/tmp/penstock-map-XXXXXX";
+
+struct library {
+    void *handle;
+    void (*kernel)(void);
+    unsigned *grid, *threads, *block, *thread;
+};
+
+static bool write_file(const char *path, const char *source)
+{
+    const char *rest = strstr(source, ps_map_scalar_text); // the prelude is the stand-ins' place
+    FILE *file = fopen(path, "w");
+    bool fine = file != NULL && rest != NULL && fputs(stand_ins, file) >= 0 && fputs(rest, file) >= 0;
+    return file != NULL && fclose(file) == 0 && fine;
+}
+
+static bool build(const char *source, struct library *library)
+{
+    static int number;
+    char path[64], object[64], command[256];
+    snprintf(path, sizeof path, "%s/k%d.cc", folder, number);
+    snprintf(object, sizeof object, "%s/k%d.so", folder, number++);
+    snprintf(command, sizeof command, "c++ -O0 -w -ffp-contract=off -fPIC -shared -o %s %s", object,
+             path);
+    if (!write_file(path, source) || system(command) != 0)
+        return false;
+    library->handle = dlopen(object, RTLD_NOW | RTLD_LOCAL);
+    if (library->handle == NULL)
+        return false;
+    *(void **)&library->kernel = dlsym(library->handle, "ps_map");
+    library->grid = dlsym(library->handle, "gridDim");
+    library->threads = dlsym(library->handle, "blockDim");
+    library->block = dlsym(library->handle, "blockIdx");
+    library->thread = dlsym(library->handle, "threadIdx");
+    *(float (**)(uint16_t))dlsym(library->handle, "widen") = ps_f16_to_f32;
+    *(uint16_t (**)(double))dlsym(library->handle, "narrow") = ps_f64_to_f16;
+    unlink(path);
+    unlink(object);
+    return true;
+}
+
+// Calls kernel(pointers..., n, groups). All arguments are words in integer registers and then on
+// the stack, so that one call with enough of them serves any kernel.
+static void call(void (*kernel)(void), void **p, int count, long long n, long long groups)
+{
+    uintptr_t w[2 * 64] = {0};
+    for (int i = 0; i < count; i++)
+        w[i] = (uintptr_t)p[i];
+    w[count] = (uintptr_t)n;
+    w[count + 1] = (uintptr_t)groups;
+#define W4(i) w[i], w[i + 1], w[i + 2], w[i + 3]
+#define W16(i) W4(i), W4(i + 4), W4(i + 8), W4(i + 12)
+#define W64(i) W16(i), W16(i + 16), W16(i + 32), W16(i + 48)
+    ((void (*)(uintptr_t, ...))kernel)(W64(0), W64(64));
+}
+
+// As ps_map_cuda_run: groups only where every array is aligned.
+static bool play(struct map_job *job, int64_t rows, bool grouped)
+{
+    struct mj_step s;
+    struct ps_program program = {0};
+    struct ps_text source = {0};
+    struct library library = {0};
+    void *pointers[128];
+    int count = 0;
+    mj_step(job, &s);
+    bool fine = ps_map_link(&s.step, &program, &job->error) && ps_map_source(&program, &source) &&
+                build(source.data, &library);
+    for (int i = 0; fine && i < s.step.input_count; i++)
+        pointers[count++] = (void *)(uintptr_t)job->data[s.inputs[i] - job->ports];
+    for (int i = 0; fine && i < job->stage_count; i++) {
+        size_t bytes = mj_bytes(&job->ports[job->stages[i].port], rows);
+        free(job->results[i]);
+        pointers[count++] = job->results[i] = memset(aligned_alloc(64, (bytes / 64 + 1) * 64), 0xee, bytes + 1);
+    }
+    long long n = rows * program.row_elements;
+    long long groups = grouped && ps_map_group(&program) > 1 ? n / ps_map_group(&program) : 0;
+    if (fine) {
+        *library.grid = 3;
+        *library.threads = 32;
+        for (*library.block = 0; *library.block < 3; ++*library.block)
+            for (*library.thread = 0; *library.thread < 32; ++*library.thread)
+                call(library.kernel, pointers, count, n, groups);
+        for (int i = 0; i < job->stage_count; i++) // not a byte past the end
+            fine = fine && ((unsigned char *)job->results[i])[mj_bytes(
+                               &job->ports[job->stages[i].port], rows)] == 0xee;
+    }
+    if (library.handle != NULL)
+        dlclose(library.handle);
+    ps_text_free(&source);
+    ps_map_unlink(&program);
+    return fine;
+}
+
+static void generated_code_agrees_with_numpy(void)
+{
+    static struct map_batch batch;
+    struct map_values values;
+    int wrong = 0, rows = 0;
+    CU_ASSERT_FATAL(mv_open(&values));
+    for (int i = 0; mb_next(&values, &batch, 60); i++, rows += batch.count) {
+        CU_ASSERT_TRUE_FATAL(play(&batch.job, MB_ROWS, true));
+        wrong += mb_differences(&batch, 0);
+        mb_free(&batch);
+    }
+    mv_close(&values);
+    CU_ASSERT_EQUAL(wrong, 0);
+    CU_ASSERT_TRUE(rows > 1000);
+}
+
+static void generated_code_broadcasts(void)
+{
+    for (int i = 0; i < MS_CASES; i++) {
+        struct map_job job;
+        const struct ms_case *c = &ms_cases[i];
+        CU_ASSERT_TRUE_FATAL(ms_make(&job, c, 5));
+        if (job.stages[0].output.rank == 1 || job.stages[0].output.dims[1] > 0) {
+            CU_ASSERT_TRUE_FATAL(play(&job, c->a.streamed || c->b.streamed ? 5 : 1, i % 3 > 0));
+            CU_ASSERT_EQUAL(ms_wrong(&job, c, 0, 5), 0);
+        }
+        ms_free(&job);
+    }
+}
+
+static void groups_are_16_bytes(void)
+{
+    static const struct {
+        enum ps_dtype dtype;
+        int group;
+    } cases[] = {{PS_U8, 16}, {PS_F16, 8}, {PS_F32, 4}, {PS_F64, 4}};
+    for (int i = 0; i < 4; i++) {
+        struct map_job job = {0};
+        struct mj_step s;
+        struct ps_program program = {0};
+        mj_port(&job, "x", cases[i].dtype, true, "", 1, 1);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(mj_stage(&job, "y", "x + 1"));
+        mj_step(&job, &s);
+        CU_ASSERT_TRUE_FATAL(ps_map_link(&s.step, &program, &job.error));
+        CU_ASSERT_EQUAL(ps_map_group(&program), cases[i].group);
+        ps_map_unlink(&program);
+        mj_free(&job);
+    }
+}
+
+int main(void)
+{
+    static const struct check_test tests[] = {
+        {"generated code agrees with NumPy", generated_code_agrees_with_numpy},
+        {"generated code broadcasts", generated_code_broadcasts},
+        {"groups are 16 bytes", groups_are_16_bytes},
+        {NULL, NULL},
+    };
+    if (system("c++ --version >/dev/null 2>&1") != 0) {
+        printf("no c++ here: skipped\n");
+        return PS_SKIP;
+    }
+    if (mkdtemp(folder) == NULL)
+        return EXIT_FAILURE;
+    int result = check_main("map source", tests);
+    rmdir(folder);
+    return result;
+}

@@ -59,7 +59,8 @@ static inline int mb_row_count(const struct map_row *row)
 
 // Ports first: those of stages must come after all inputs, whose data decides what is an input.
 // False when there is nothing left.
-static inline bool mb_next(struct map_values *values, struct map_batch *batch, int stages)
+static inline bool mb_next(struct map_values *values, struct map_batch *batch, int stages,
+                           bool (*wanted)(const struct map_row *row))
 {
     const char *a[MJ_PORTS], *b[MJ_PORTS];
     batch->job = (struct map_job){0};
@@ -68,6 +69,8 @@ static inline bool mb_next(struct map_values *values, struct map_batch *batch, i
         struct map_row *row = &batch->rows[batch->count];
         if (!mv_next(values, row))
             break;
+        if (wanted != NULL && !wanted(row))
+            continue;
         if (mb_row_count(row) > MB_ROWS)
             abort();
         a[batch->count] = mb_port(batch, row->a, row->b != NULL ? row->b->count : 1);

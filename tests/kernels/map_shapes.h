@@ -8,9 +8,9 @@
 
 struct ms_operand {
     bool streamed;
-    int rank;            // of the whole array; a stream's dims[0] is filled in
+    int rank; // of the whole array; a stream's dims[0] is filled in
     int64_t dims[4];
-    int column;          // 1 + the column that is read; 0: all of it
+    int column; // 1 + the column that is read; 0: all of it
 };
 
 struct ms_case {
@@ -75,8 +75,7 @@ static inline int64_t *ms_data(const struct ms_operand *o, int64_t rows, int64_t
 static inline void ms_port(struct map_job *job, const char *name, const struct ms_operand *o,
                            int64_t rows, int64_t step)
 {
-    struct ps_port *port =
-        mj_port(job, name, PS_I64, o->streamed, ms_data(o, rows, step), 0);
+    struct ps_port *port = mj_port(job, name, PS_I64, o->streamed, ms_data(o, rows, step), 0);
     int64_t dims[4];
     memcpy(dims, o->dims, sizeof dims);
     if (o->streamed)

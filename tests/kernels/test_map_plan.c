@@ -112,8 +112,9 @@ static void faults_point_into_the_expression(void)
             const struct ps_problem *p = &job.problems.list[0];
             // The place is in characters; a value given in bytes of UTF-8 has the same length.
             bool exact = size == (int)strlen(f->expr);
-            bool fine = strstr(p->text, f->says) != NULL && p->place.line == 7 &&
-                        (!exact || (p->place.column == 10 + f->start && p->place.length == f->length));
+            bool fine =
+                strstr(p->text, f->says) != NULL && p->place.line == 7 &&
+                (!exact || (p->place.column == 10 + f->start && p->place.length == f->length));
             if (!fine)
                 printf("\n  '%s': column %d length %d: %s", f->expr, p->place.column - 10,
                        p->place.length, p->text);
@@ -126,7 +127,8 @@ static void faults_point_into_the_expression(void)
 // The place for the value as libfyaml gives it: in characters, quotes included.
 static void places_allow_for_quotes_and_utf8(void)
 {
-    struct ps_value value = {.text = (char[]){"\xc3\xa4 + xx"}, .place = {.line = 3, .column = 5, .length = 6}};
+    struct ps_value value = {.text = (char[]){"\xc3\xa4 + xx"},
+                             .place = {.line = 3, .column = 5, .length = 6}};
     struct ps_place place = ps_map_place(&value, 4, 2);
     CU_ASSERT_EQUAL(place.column, 9);
     value.place.length = 8; // in quotes
@@ -223,20 +225,17 @@ static void precedence_is_pythons(void)
         const char *expr;
         double value;
     } cases[] = {
-        {"2 + 3 * 4", 14},         {"(2 + 3) * 4", 20},       {"2 ** 3 ** 2", 512},
-        {"-2 ** 2", -4},           {"2 ** -1", 0.5},          {"7 // 2 * 2", 6},
-        {"-7 // 2", -4},           {"-7 % 3", 2},             {"7 % -3", -2},
-        {"1 - 2 - 3", -4},         {"8 / 4 / 2", 1},          {"2 * 3 % 4", 2},
-        {"1 < 2 and 2 < 1", 0},    {"1 < 2 or 2 < 1", 1},     {"not 1 == 2", 1},
-        {"not 0 and 0", 0},        {"1 or 0 and 0", 1},       {"1 + 1 == 2", 1},
-        {"min(3, 1, 2)", 1},       {"max(3, 1, 2)", 3},       {"abs(-3)", 3},
-        {"round(2.5)", 2},         {"round(3.5)", 4},         {"trunc(-2.5)", -2},
-        {"floor(-2.5)", -3},       {"ceil(-2.5)", -2},        {"clip(5, 0, 3)", 3},
-        {"where(0, 1, 2)", 2},     {"hypot(3, 4)", 5},        {"0 ** 0", 1},
-        {"sign(-2.5)", -1},        {"- - 3", 3},              {"1e3", 1000},
-        {"3 > 2", 1},              {"3 >= 4", 0},             {"2 != 2", 0},
-        {"isnan(nan)", 1},         {"isinf(-inf)", 1},        {"isfinite(inf)", 0},
-        {"-1.5 % 1", 0.5},         {"-1.5 // 1", -2},         {"pow(2, 10)", 1024},
+        {"2 + 3 * 4", 14},      {"(2 + 3) * 4", 20},   {"2 ** 3 ** 2", 512}, {"-2 ** 2", -4},
+        {"2 ** -1", 0.5},       {"7 // 2 * 2", 6},     {"-7 // 2", -4},      {"-7 % 3", 2},
+        {"7 % -3", -2},         {"1 - 2 - 3", -4},     {"8 / 4 / 2", 1},     {"2 * 3 % 4", 2},
+        {"1 < 2 and 2 < 1", 0}, {"1 < 2 or 2 < 1", 1}, {"not 1 == 2", 1},    {"not 0 and 0", 0},
+        {"1 or 0 and 0", 1},    {"1 + 1 == 2", 1},     {"min(3, 1, 2)", 1},  {"max(3, 1, 2)", 3},
+        {"abs(-3)", 3},         {"round(2.5)", 2},     {"round(3.5)", 4},    {"trunc(-2.5)", -2},
+        {"floor(-2.5)", -3},    {"ceil(-2.5)", -2},    {"clip(5, 0, 3)", 3}, {"where(0, 1, 2)", 2},
+        {"hypot(3, 4)", 5},     {"0 ** 0", 1},         {"sign(-2.5)", -1},   {"- - 3", 3},
+        {"1e3", 1000},          {"3 > 2", 1},          {"3 >= 4", 0},        {"2 != 2", 0},
+        {"isnan(nan)", 1},      {"isinf(-inf)", 1},    {"isfinite(inf)", 0}, {"-1.5 % 1", 0.5},
+        {"-1.5 // 1", -2},      {"pow(2, 10)", 1024},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct map_job job = {0};
@@ -293,7 +292,8 @@ static const char *column_of(const char *expr, int i, char *out)
     struct map_job job;
     make_ports(&job);
     struct ps_stage *stage = mj_stage(&job, "y", expr);
-    snprintf(out, 32, "%s", stage && stage->output.column_count > i ? stage->output.columns[i] : "");
+    snprintf(out, 32, "%s",
+             stage && stage->output.column_count > i ? stage->output.columns[i] : "");
     mj_free(&job);
     return out;
 }
@@ -327,8 +327,9 @@ static void long_and_deep_expressions(void)
     CU_ASSERT_TRUE(step.step.type->scratch_bytes(&step.step, PS_CPU, 2) < 64 << 20);
     mj_free(&job);
 
-    static const char *const repeated[][3] = {{"(", "a", ")"}, {"-", "a", ""}, {"not ", "a", ""},
-                                              {"sqrt(", "a", ")"}, {"2**", "a", ""}, {"+", "a", ""}};
+    static const char *const repeated[][3] = {{"(", "a", ")"},   {"-", "a", ""},
+                                              {"not ", "a", ""}, {"sqrt(", "a", ")"},
+                                              {"2**", "a", ""},  {"+", "a", ""}};
     for (int r = 0; r < 6; r++)
         for (int depth = 900; depth <= 90000; depth *= 100) {
             p = text;
@@ -354,9 +355,11 @@ static void long_and_deep_expressions(void)
 // Mutilated expressions: any answer but a crash.
 static void random_texts_do_not_crash(void)
 {
-    static const char *const parts[] = {"x", "t", ".", "temp", "[", "]", "(", ")", "+", "**", "//", "%", "<", "==",
-                                        ",", "min", "where", "sqrt", "cast", "f32", "1", "2.5", "1e", "\"rain\"", "'",
-                                        "not ", "and ", "or ", " ", "u8", "pi", "-", "row", "one", "true", "\xc3", "image"};
+    static const char *const parts[] = {
+        "x",  "t",   ".",   "temp",     "[",    "]",    "(",     ")",    "+",    "**",
+        "//", "%",   "<",   "==",       ",",    "min",  "where", "sqrt", "cast", "f32",
+        "1",  "2.5", "1e",  "\"rain\"", "'",    "not ", "and ",  "or ",  " ",    "u8",
+        "pi", "-",   "row", "one",      "true", "\xc3", "image"};
     unsigned state = 12345;
     int planned = 0;
     for (int i = 0; i < 20000; i++) {

@@ -187,7 +187,9 @@ static void threads_share_a_program(void)
         tasks[i].input = x[i];
         tasks[i].output = y[i];
         tasks[i].launch = (struct ps_launch){
-            .rows = ROWS, .inputs = &tasks[i].input, .outputs = &tasks[i].output,
+            .rows = ROWS,
+            .inputs = &tasks[i].input,
+            .outputs = &tasks[i].output,
             .scratch = malloc(s.step.type->scratch_bytes(&s.step, PS_CPU, ROWS))};
         CU_ASSERT_EQUAL(pthread_create(&tasks[i].thread, NULL, run_task, &tasks[i]), 0);
     }

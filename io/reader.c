@@ -89,8 +89,8 @@ static bool clip_rows(const struct ps_reader *reader, int64_t first, int64_t row
 {
     int64_t all = ps_array_rows(&reader->array);
     if (first < 0 || rows < 0 || (all >= 0 && (first > all || rows > all - first)))
-        return ps_fail(error, PS_BUG, "rows %lld to %lld of an array of %lld", (long long)first,
-                       (long long)(first + rows), (long long)all);
+        return ps_fail(error, PS_BUG, "%lld rows from row %lld on of an array of %lld",
+                       (long long)rows, (long long)first, (long long)all);
     return true;
 }
 

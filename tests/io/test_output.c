@@ -101,9 +101,9 @@ static const char *in(const char *folder, const char *name)
 {
     static char paths[8][PATH_MAX];
     static int next;
-    char *path = paths[next++ % 8];
-    snprintf(path, PATH_MAX, "%s/%s", folder, name);
-    return path;
+    char text[PATH_MAX]; // folder may lie in paths
+    snprintf(text, sizeof text, "%s/%s", folder, name);
+    return strcpy(paths[next++ % 8], text);
 }
 
 // ---- Formats ----

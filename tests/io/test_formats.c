@@ -176,6 +176,38 @@ static void cut_headers(void)
     free(file);
 }
 
+// Files with some bytes changed are read or refused, and nothing else happens (run with ASan).
+static void changed_headers(void)
+{
+    size_t bytes = 0;
+    const char *path = help_path("changed.npy");
+    char *file = help_slurp(PS_TEST_DATA "/formats/fortran_753.npy", &bytes), copy[548];
+    static const char likely[] = "(){}[],:'\"0123456789<>|=bfiuL \n\\TrueFalse\x93\xff";
+    uint64_t position = 0;
+    int accepted = 0, refused = 0;
+    CU_ASSERT_FATAL(file != NULL && bytes == sizeof copy);
+    for (int round = 0; round < 2000; round++) {
+        struct help_input input;
+        memcpy(copy, file, sizeof copy);
+        for (uint64_t n = 1 + ps_random_at(1, position) % 3; n > 0; n--, position++)
+            copy[ps_random_at(2, position) % 100] =
+                likely[ps_random_at(3, position) % sizeof likely];
+        CU_ASSERT_FATAL(help_file(path, copy, sizeof copy));
+        if (help_open(&input, &ps_format_npy, path, NULL)) {
+            char *data = help_read_all(&input, 2);
+            CU_ASSERT_PTR_NOT_NULL(data);
+            free(data);
+            accepted++;
+        } else {
+            CU_ASSERT_EQUAL(input.error.status, PS_INPUT);
+            refused++;
+        }
+        help_close(&input);
+    }
+    CU_ASSERT(accepted > 10 && refused > 1000);
+    free(file);
+}
+
 static void one_number_and_bools(void)
 {
     struct help_input input;
@@ -432,6 +464,7 @@ int main(void)
         {"Fortran order, large", fortran_large},
         {"npy headers", headers},
         {"npy files cut anywhere", cut_headers},
+        {"npy files with changed bytes", changed_headers},
         {"a number and truth values", one_number_and_bools},
         {"ranges outside the array", ranges_outside},
         {"a file that shrinks", shrinking_file},

@@ -158,7 +158,7 @@ static void npy_round_trip(void)
             done(&o);
             CU_ASSERT_FATAL(help_open(&input, &ps_format_npy, path, NULL));
             CU_ASSERT_EQUAL(input.reader.array.rank, rank);
-            CU_ASSERT_EQUAL(input.reader.array.dtype, dtype);
+            CU_ASSERT_EQUAL((int)input.reader.array.dtype, dtype);
             CU_ASSERT_EQUAL(ps_array_rows(&input.reader.array), rows);
             char *back = help_read_all(&input, 3);
             CU_ASSERT(back != NULL && memcmp(back, data, bytes) == 0);

@@ -234,6 +234,11 @@ void ps_reduce_unplan(struct ps_stage *stage)
     stage->detail = NULL;
 }
 
+static void reduce_release(struct ps_program *program)
+{
+    free(program);
+}
+
 static bool reduce_compile(const struct ps_step *step, struct ps_device *device,
                            struct ps_program **program_out, struct ps_error *error)
 {
@@ -244,26 +249,24 @@ static bool reduce_compile(const struct ps_step *step, struct ps_device *device,
     program->tile = ps_reduce_tile();
     program->device = device;
     program->input = step->inputs[0];
+#if PS_HAVE_CUDA
+    if (device->backend->id == PS_CUDA && !ps_reduce_shape_cuda(program, error)) {
+        reduce_release(program);
+        return false;
+    }
+#endif
     *program_out = program;
     return true;
-}
-
-static void reduce_release(struct ps_program *program)
-{
-    free(program);
 }
 
 static int reduce_kernels(const struct ps_program *program, struct ps_kernel_info *infos_out,
                           int max)
 {
-#if PS_HAVE_CUDA && defined PS_REDUCE_CUDA
-    if (program->device->backend->id == PS_CUDA)
-        return ps_reduce_kernels_cuda(program, infos_out, max);
-#endif
-    (void)program;
-    (void)infos_out;
-    (void)max;
-    return 0;
+    if (program->kernel.threads == 0)
+        return 0;
+    if (max > 0)
+        infos_out[0] = program->kernel;
+    return 1;
 }
 
 static const struct ps_stage_reduction reduction = {
@@ -284,7 +287,7 @@ const struct ps_stage_type ps_stage_reduce = {
     .run =
         {
             [PS_CPU] = ps_reduce_run_cpu,
-#if PS_HAVE_CUDA && defined PS_REDUCE_CUDA
+#if PS_HAVE_CUDA
             [PS_CUDA] = ps_reduce_run_cuda,
 #endif
         },

@@ -12,6 +12,7 @@ struct ps_program {
     const struct ps_reduce_tile *tile; // cpu
     struct ps_device *device;
     const struct ps_port *input;
+    struct ps_kernel_info kernel; // cuda
 };
 
 bool ps_reduce_plan(struct ps_stage *stage, const struct ps_scope *scope,
@@ -36,8 +37,8 @@ size_t ps_reduce_scratch_bytes(const struct ps_step *step, enum ps_backend_id ba
 #if PS_HAVE_CUDA
 bool ps_reduce_run_cuda(const struct ps_program *program, const struct ps_launch *launch,
                         struct ps_error *error);
-int ps_reduce_kernels_cuda(const struct ps_program *program, struct ps_kernel_info *infos_out,
-                           int max);
+// Chooses the launch shape of the one kernel: program->kernel.
+bool ps_reduce_shape_cuda(struct ps_program *program, struct ps_error *error);
 #endif
 
 #endif

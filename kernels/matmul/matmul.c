@@ -223,7 +223,8 @@ static size_t matmul_scratch(const struct ps_step *step, enum ps_backend_id back
 
 const struct ps_stage_type ps_stage_matmul = {
     .name = "matmul",
-    .help = "Multiplies every row by a matrix, with bias and activation",
+    .help = "Multiplies every row by a matrix, with bias and activation; added up in the result's dtype, "
+            "f64 when either input is f64, else f32",
     .options = options,
     .plan = matmul_plan,
     .unplan = matmul_unplan,

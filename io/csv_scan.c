@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// The file is fed to libcsv line by line, so that its callbacks know the line they are in.
+#include "io/csv_scan.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BUFFER_BYTES (256u << 10)
+
+// ---- Callbacks of libcsv ----
+
+static void on_field(void *text, size_t length, void *context)
+{
+    struct ps_csv_scan *scan = context;
+    if (!scan->failed && !scan->field(scan->context, text != NULL ? text : "", length, scan->error))
+        scan->failed = true;
+}
+
+static void on_record(int terminator, void *context)
+{
+    struct ps_csv_scan *scan = context;
+    (void)terminator;
+    scan->in_record = false;
+    scan->record_bytes = 0;
+    if (!scan->failed && !scan->record(scan->context, scan->error))
+        scan->failed = true;
+}
+
+static int never_space(unsigned char c)
+{
+    (void)c;
+    return 0; // blanks belong to names; numbers are trimmed where they are converted
+}
+
+static bool start_parser(struct ps_csv_scan *scan, struct ps_error *error)
+{
+    if (csv_init(&scan->parser, CSV_STRICT_FINI | CSV_APPEND_NULL) != 0)
+        return ps_fail(error, PS_BUG, "libcsv does not start");
+    csv_set_delim(&scan->parser, (unsigned char)scan->separator);
+    csv_set_quote(&scan->parser, (unsigned char)scan->quote);
+    csv_set_space_func(&scan->parser, never_space);
+    scan->parser_open = true;
+    return true;
+}
+
+// ---- The file ----
+
+static bool fill(struct ps_csv_scan *scan, struct ps_error *error)
+{
+    if (scan->begin > 0) {
+        memmove(scan->buffer, scan->buffer + scan->begin, scan->end - scan->begin);
+        scan->end -= scan->begin;
+        scan->begin = 0;
+    }
+    while (!scan->at_end && scan->end < BUFFER_BYTES) {
+        ssize_t got = read(scan->file, scan->buffer + scan->end, BUFFER_BYTES - scan->end);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return ps_fail_errno(error, PS_INPUT, "cannot read %s", scan->path);
+        scan->at_end = got == 0;
+        scan->end += (size_t)got;
+        scan->bytes += (uint64_t)got;
+    }
+    return true;
+}
+
+static bool check_start(struct ps_csv_scan *scan, struct ps_error *error)
+{
+    const unsigned char *s = (const unsigned char *)scan->buffer;
+    size_t n = scan->end;
+    if (n >= 2 && ((s[0] == 0xff && s[1] == 0xfe) || (s[0] == 0xfe && s[1] == 0xff)))
+        return ps_fail(error, PS_INPUT, "%s is UTF-16 text (byte order mark %02X %02X); convert it to "
+                       "UTF-8: iconv -f UTF-16 -t UTF-8", scan->path, s[0], s[1]);
+    if (n >= 2 && s[0] == 0x1f && s[1] == 0x8b)
+        return ps_fail(error, PS_INPUT, "%s is gzip data, which the csv format does not read yet; "
+                       "unpack it first: gunzip -k", scan->path);
+    if (n >= 3 && memcmp(s, "\xEF\xBB\xBF", 3) == 0)
+        scan->begin = 3;
+    if (scan->begin == n && scan->at_end)
+        return ps_fail(error, PS_INPUT, "%s is empty: no header and no rows", scan->path);
+    return true;
+}
+
+static bool start(struct ps_csv_scan *scan, struct ps_error *error)
+{
+    scan->begin = scan->end = 0;
+    scan->at_end = scan->in_record = scan->failed = false;
+    scan->next_line = 1;
+    scan->record_bytes = 0;
+    return start_parser(scan, error) && fill(scan, error) && check_start(scan, error);
+}
+
+bool ps_csv_scan_open(struct ps_csv_scan *scan, struct ps_error *error)
+{
+    scan->parser_open = false;
+    scan->buffer = malloc(BUFFER_BYTES);
+    scan->file = open(scan->path, O_RDONLY | O_CLOEXEC);
+    if (scan->file < 0)
+        return ps_fail_errno(error, PS_INPUT, "cannot open %s", scan->path);
+    if (scan->buffer == NULL)
+        return ps_fail_memory(error, BUFFER_BYTES, "a CSV reader");
+    posix_fadvise(scan->file, 0, 0, POSIX_FADV_SEQUENTIAL);
+    return start(scan, error);
+}
+
+bool ps_csv_scan_rewind(struct ps_csv_scan *scan, struct ps_error *error)
+{
+    if (lseek(scan->file, 0, SEEK_SET) != 0)
+        return ps_fail(error, PS_INPUT, "%s cannot be read twice (a pipe), but this job needs more than "
+                       "one pass over it; save it to a file first", scan->path);
+    if (scan->parser_open)
+        csv_free(&scan->parser);
+    scan->parser_open = false;
+    return start(scan, error);
+}
+
+void ps_csv_scan_close(struct ps_csv_scan *scan)
+{
+    if (scan->parser_open)
+        csv_free(&scan->parser);
+    if (scan->file >= 0)
+        close(scan->file);
+    free(scan->buffer);
+    scan->buffer = NULL;
+    scan->file = -1;
+}
+
+// ---- Scanning ----
+
+// Bytes of the next line with its end, or 0 when its end is not in the buffer yet.
+static size_t line_size(const struct ps_csv_scan *scan)
+{
+    const char *from = scan->buffer + scan->begin;
+    size_t left = scan->end - scan->begin;
+    const char *lf = memchr(from, '\n', left);
+    const char *cr = memchr(from, '\r', lf != NULL ? (size_t)(lf - from) : left);
+    if (cr != NULL && cr + 1 == from + left && !scan->at_end)
+        return 0; // perhaps a CRLF
+    if (cr != NULL && !(cr + 1 < from + left && cr[1] == '\n'))
+        return (size_t)(cr - from) + 1;
+    return lf != NULL ? (size_t)(lf - from) + 1 : 0;
+}
+
+static bool feed(struct ps_csv_scan *scan, size_t size, struct ps_error *error)
+{
+    const char *piece = scan->buffer + scan->begin;
+    if (!scan->in_record) {
+        scan->line = scan->next_line;
+        if (scan->next_line <= scan->skip_lines || (unsigned char)piece[0] == scan->comment)
+            return true;
+    }
+    if (memchr(piece, 0, size) != NULL)
+        return ps_fail(error, PS_INPUT, "%s, line %lld: a NUL byte%s", scan->path,
+                       (long long)scan->next_line,
+                       scan->next_line == 1 ? " (is the file UTF-16? convert it to UTF-8)" : "");
+    scan->record_bytes += size;
+    if (scan->record_bytes > PS_CSV_RECORD_BYTES_MAX)
+        return ps_fail(error, PS_INPUT, "%s, line %lld: a record of more than %u MiB; is a quote never "
+                       "closed?", scan->path, (long long)scan->line, PS_CSV_RECORD_BYTES_MAX >> 20);
+    scan->in_record = true;
+    scan->error = error;
+    if (csv_parse(&scan->parser, piece, size, on_field, on_record, scan) != size && !scan->failed)
+        return ps_fail(error, PS_INPUT, "%s, line %lld: %s", scan->path, (long long)scan->line,
+                       csv_strerror(csv_error(&scan->parser)));
+    // A blank line is no record; libcsv then stands where it stood.
+    bool blank = size == strspn(piece, "\r\n") || (size <= 2 && (piece[0] == '\r' || piece[0] == '\n'));
+    if (blank && scan->record_bytes == size)
+        scan->in_record = false, scan->record_bytes = 0;
+    return !scan->failed;
+}
+
+static bool finish(struct ps_csv_scan *scan, struct ps_error *error)
+{
+    scan->error = error;
+    if (csv_fini(&scan->parser, on_field, on_record, scan) != 0)
+        return ps_fail(error, PS_INPUT, "%s: a quote opened in the record at line %lld is never closed",
+                       scan->path, (long long)scan->line);
+    return !scan->failed;
+}
+
+bool ps_csv_scan_some(struct ps_csv_scan *scan, bool *more_out, struct ps_error *error)
+{
+    *more_out = true;
+    if (!fill(scan, error))
+        return false;
+    if (scan->begin == scan->end) {
+        *more_out = false;
+        return finish(scan, error);
+    }
+    for (;;) {
+        size_t size = line_size(scan);
+        bool whole_line = size > 0;
+        if (!whole_line && scan->begin > 0 && !scan->at_end)
+            return true; // the rest of the line is read next time
+        if (!whole_line)
+            size = scan->end - scan->begin; // longer than the buffer, or the last one
+        if (size == 0)
+            return true;
+        // A CR that ends the buffer stays for the next time: its LF may follow.
+        if (!whole_line && !scan->at_end && scan->buffer[scan->end - 1] == '\r')
+            size--;
+        if (!feed(scan, size, error))
+            return false;
+        scan->begin += size;
+        scan->next_line += whole_line;
+    }
+}

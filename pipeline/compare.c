@@ -250,4 +250,6 @@ void ps_compare_print(const struct ps_compare *compare, const struct ps_timing *
                            ps_compare_bound(&plan->stages[p - plan->input_count], plan));
         ps_text_add(out, "\n");
     }
+    ps_text_add(out, "cpu ms is of one thread, gpu ms of the kernels; copies are in the table "
+                     "above\n");
 }

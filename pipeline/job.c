@@ -72,6 +72,7 @@ static bool open_executors(struct ps_job *job, struct ps_error *error)
 
 bool ps_job_plan(struct ps_job *job, struct ps_problems *problems, struct ps_error *error)
 {
+    close_executors(job);
     ps_plan_free(job->plan);
     job->plan = ps_plan_make(job->config, problems);
     if (job->plan == NULL)
@@ -158,6 +159,8 @@ static bool run(struct ps_job *job, const volatile int *stop, struct ps_error *e
 bool ps_job_run(struct ps_job *job, const volatile int *stop, struct ps_error *error)
 {
     const struct ps_value *log = ps_values_get(&job->config->run, "log");
+    if (job->timing != NULL) // its plan has learned what a second run must not know
+        return ps_fail(error, PS_BUG, "a job runs once; load it again");
     job->timing = ps_timing_open(log->given ? log->text : NULL, error);
     if (job->timing == NULL)
         return false;
@@ -182,10 +185,12 @@ void ps_job_summary_text(const struct ps_job *job, struct ps_text *out)
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
     ps_timing_print(job->timing, plan->slots, out);
-    ps_text_printf(out, "%lld rows in %lld blocks of %lld, %d pass%s, %.3f s: read %s (%.2f GB/s), "
-                   "wrote %s\n", (long long)job->totals.rows, (long long)job->totals.blocks,
+    ps_text_printf(out, "%lld rows in %lld block%s of %lld, %d pass%s, %.3f s: %.4g rows/s, "
+                   "read %s (%.2f GB/s), wrote %s\n", (long long)job->totals.rows, (long long)job->totals.blocks,
+                   job->totals.blocks == 1 ? "" : "s",
                    (long long)plan->block_rows, plan->pass_count,
                    plan->pass_count == 1 ? "" : "es", seconds,
+                   seconds > 0 ? (double)job->totals.rows / seconds : 0,
                    ps_size_text(job->totals.bytes_read, read, sizeof read),
                    seconds > 0 ? (double)job->totals.bytes_read / seconds * 1e-9 : 0,
                    ps_size_text(job->totals.bytes_written, written, sizeof written));

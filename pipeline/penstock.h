@@ -29,7 +29,7 @@ bool ps_job_plan(struct ps_job *job, struct ps_problems *problems, struct ps_err
 // The plan for people: arrays, passes, steps and fusion, bytes, kernels, backend and why.
 bool ps_job_plan_text(struct ps_job *job, struct ps_text *out, struct ps_error *error);
 
-// Streams. Set *stop (from a signal handler) to end early with PS_INTERRUPTED; may be NULL. On
+// Streams, once per loaded job. Set *stop (from a signal handler) to end early with PS_INTERRUPTED; may be NULL. On
 // failure no output exists under its final name and none that was there has changed.
 bool ps_job_run(struct ps_job *job, const volatile int *stop, struct ps_error *error);
 // After a run: time, rates, totals per step, what bounded the run, comparison of backends.

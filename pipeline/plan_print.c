@@ -53,9 +53,13 @@ static void print_passes(const struct ps_plan *plan, struct ps_text *out)
         for (int w = 0; w < pass->write_count; w++)
             ps_text_printf(out, "    write %s\n", plan->outputs[pass->writes[w]].config->name);
     }
-    for (int i = 0; i < plan->output_count; i++)
-        if (!plan->outputs[i].streamed)
-            ps_text_printf(out, "at the end\n    write %s\n", plan->outputs[i].config->name);
+    const char *head = "at the end\n";
+    for (int i = 0; i < plan->output_count; i++) {
+        if (plan->outputs[i].streamed)
+            continue;
+        ps_text_printf(out, "%s    write %s\n", head, plan->outputs[i].config->name);
+        head = "";
+    }
 }
 
 static void print_sizes(const struct ps_plan *plan, struct ps_text *out)

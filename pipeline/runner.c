@@ -101,7 +101,6 @@ static bool finish_output(struct ps_run *run, struct ps_output *output, int inde
 {
     const struct ps_plan_output *planned = &run->plan->outputs[index];
     const struct ps_array *array = &run->plan->ports[planned->port].array;
-    size_t bytes = 0;
     double start = ps_clock_ms();
     bool fine = planned->streamed ? ps_output_finish(output, run->rows, error)
                                   : write_whole(run, output, index, error);
@@ -109,12 +108,13 @@ static bool finish_output(struct ps_run *run, struct ps_output *output, int inde
         ps_error_place(error, "output '%s'", planned->config->name);
         return false;
     }
-    if (!planned->streamed && !ps_array_bytes(array, &bytes))
-        return ps_fail(error, PS_BUG, "a whole array without a size");
+    int64_t rows = planned->streamed ? 0 : ps_array_rows(array); // those of blocks are counted
     struct ps_timing_entry entry = {
         .pass = run->plan->pass_count, .block = -1, .kind = PS_STEP_WRITE,
-        .name = planned->config->name, .rows = planned->streamed ? 0 : ps_array_rows(array),
-        .bytes = bytes, .start_ms = start, .duration_ms = ps_clock_ms() - start, .backend = "io",
+        .name = planned->config->name, .rows = rows,
+        .bytes = (uint64_t)(rows * ps_array_row_elements(array)) *
+                 ps_dtype_bytes(planned->spec.dtype),
+        .start_ms = start, .duration_ms = ps_clock_ms() - start, .backend = "io",
     };
     ps_timing_add(run->timing, &entry);
     struct ps_output_counts counts = ps_output_counts(output);

@@ -174,7 +174,8 @@ static bool write_block(struct ps_stream *stream, const struct ps_block_range *r
         struct ps_timing_entry entry = {
             .pass = range->pass + 1, .block = range->block, .slot = range->slot,
             .kind = PS_STEP_WRITE, .name = output->config->name, .first_row = range->first_row,
-            .rows = range->rows, .bytes = ps_array_row_bytes(array) * (uint64_t)range->rows,
+            .rows = range->rows, .bytes = (uint64_t)(range->rows * ps_array_row_elements(array)) *
+                     ps_dtype_bytes(output->spec.dtype),
             .start_ms = start, .duration_ms = ps_clock_ms() - start, .backend = "io",
         };
         ps_timing_add(run->timing, &entry);

@@ -50,17 +50,16 @@ static bool ends_with(const char *text, const char *end)
     return a >= b && strcmp(text + a - b, end) == 0;
 }
 
-static bool make_folder(const char *path)
+// Makes the folders of path that are missing; what goes wrong, fopen says.
+static void make_folders(const char *path)
 {
-    char folder[4096];
-    if (strlen(path) >= sizeof folder)
-        return true; // fopen will say it
-    strcpy(folder, path);
-    char *slash = strrchr(folder, '/');
-    if (slash == NULL || slash == folder)
-        return true;
-    *slash = '\0';
-    return mkdir(folder, 0777) == 0 || errno == EEXIST || errno == ENOENT;
+    char *folder = ps_strdup(path);
+    for (char *slash = folder; slash != NULL && (slash = strchr(slash + 1, '/')) != NULL;) {
+        *slash = '\0';
+        mkdir(folder, 0777);
+        *slash = '/';
+    }
+    free(folder);
 }
 
 struct ps_timing *ps_timing_open(const char *log_path, struct ps_error *error)
@@ -76,7 +75,8 @@ struct ps_timing *ps_timing_open(const char *log_path, struct ps_error *error)
         return timing;
     timing->path = ps_strdup(log_path);
     timing->json = ends_with(log_path, ".jsonl");
-    if (timing->path != NULL && make_folder(log_path))
+    make_folders(log_path);
+    if (timing->path != NULL)
         timing->log = fopen(log_path, "we");
     if (timing->log == NULL) {
         ps_fail_errno(error, PS_OUTPUT, "cannot write the log %s", log_path);
@@ -154,7 +154,7 @@ static void write_line(struct ps_timing *timing, const struct ps_timing_entry *e
 
 static void add_to(struct total *total, const struct ps_timing_entry *entry)
 {
-    total->count++;
+    total->count += entry->block >= 0; // whole arrays and merging are no blocks
     total->rows += entry->rows;
     total->bytes += entry->bytes;
     total->sum_ms += entry->duration_ms;
@@ -272,7 +272,7 @@ static void print_bound(const struct ps_timing *timing, int slots, struct ps_tex
     const struct total *bound = NULL;
     for (int i = 0; i < RESOURCES; i++) {
         const struct total *resource = &timing->resources[i];
-        if (resource->count == 0)
+        if (resource->backend == NULL) // never used
             continue;
         double load = is_shared(resource) ? busy_share(resource, wall)
                                           : lanes_share(resource, wall, slots);

@@ -55,7 +55,7 @@ static void test_log(void)
     double start, duration;
     int used = 0;
     CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/new/log.csv", folder);
+    snprintf(path, sizeof path, "%s/new/er/log.csv", folder);
     for (int again = 0; again < 2; again++) { // the second replaces the first
         write_log(path);
         read_file(path, text, sizeof text);
@@ -70,7 +70,7 @@ static void test_log(void)
         CU_ASSERT_PTR_NOT_NULL(strstr(text + used, ",0.5000,cuda\n"));
     }
     unlink(path);
-    snprintf(path, sizeof path, "%s/new/log.jsonl", folder);
+    snprintf(path, sizeof path, "%s/new/er/log.jsonl", folder);
     write_log(path);
     read_file(path, text, sizeof text);
     CU_ASSERT_EQUAL(sscanf(text,
@@ -81,6 +81,8 @@ static void test_log(void)
                     2);
     CU_ASSERT_EQUAL(text[used], '{');
     unlink(path);
+    snprintf(path, sizeof path, "%s/new/er", folder);
+    CU_ASSERT_EQUAL(rmdir(path), 0);
     snprintf(path, sizeof path, "%s/new", folder);
     CU_ASSERT_EQUAL(rmdir(path), 0);
     CU_ASSERT_EQUAL(rmdir(folder), 0);

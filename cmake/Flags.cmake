@@ -23,9 +23,12 @@ if(PS_HAVE_CUDA)
   target_include_directories(ps_flags SYSTEM INTERFACE ${CUDAToolkit_INCLUDE_DIRS})
 endif()
 if(PS_SANITIZE)
+  string(COMPARE EQUAL "${CMAKE_C_COMPILER_ID}" GNU PS_GCC)
   target_compile_options(ps_flags INTERFACE
     $<$<COMPILE_LANGUAGE:C,CXX>:-fsanitize=${PS_SANITIZE}>
     $<$<COMPILE_LANGUAGE:C,CXX>:-fno-omit-frame-pointer>
-    $<$<COMPILE_LANGUAGE:C,CXX>:-fno-sanitize-recover=all>)
+    $<$<COMPILE_LANGUAGE:C,CXX>:-fno-sanitize-recover=all>
+    # GCC's guesses about unset variables are wrong in instrumented code, as its manual says.
+    $<$<AND:$<COMPILE_LANGUAGE:C,CXX>,$<BOOL:${PS_GCC}>>:-Wno-maybe-uninitialized>)
   target_link_options(ps_flags INTERFACE -fsanitize=${PS_SANITIZE})
 endif()

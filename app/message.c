@@ -12,14 +12,19 @@
 static int stdout_errno; // of the first write that failed
 
 // A message may hold a file's name; what would steer the terminal is shown as \xNN.
+static void complain_char(char c)
+{
+    if (((unsigned char)c < 32 && c != '\n' && c != '\t') || c == 127)
+        fprintf(stderr, "\\x%02x", (unsigned)(unsigned char)c);
+    else
+        fputc(c, stderr);
+}
+
 static void complain_about(const char *kind, const char *text)
 {
     fprintf(stderr, "penstock: %s", kind);
     for (; *text != '\0'; text++)
-        if (((unsigned char)*text < 32 && *text != '\n') || *text == 127)
-            fprintf(stderr, "\\x%02x", (unsigned)(unsigned char)*text);
-        else
-            fputc(*text, stderr);
+        complain_char(*text);
     fputc('\n', stderr);
 }
 
@@ -42,8 +47,8 @@ enum ps_status app_usage(const char *format, ...)
 
 void app_complain(struct ps_text *text)
 {
-    if (text->length > 0)
-        fwrite(text->data, 1, text->length, stderr);
+    for (size_t i = 0; i < text->length; i++)
+        complain_char(text->data[i]);
     ps_text_free(text);
 }
 

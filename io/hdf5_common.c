@@ -15,7 +15,12 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 void ps_hdf5_lock(void)
 {
+    static bool started;
     pthread_mutex_lock(&lock);
+    // A file whose close failed (disk full) would be closed once more at exit, and crash there.
+    if (!started)
+        H5dont_atexit();
+    started = true;
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
 }
 

@@ -17,7 +17,7 @@ expect 0 "$PENSTOCK" run --quiet --backend cpu good.yaml
 [ ! -s stdout ] || fail "--quiet prints"
 rm -f out.csv out.csv.job.yaml
 expect 0 "$PENSTOCK" plan --backend cpu good.yaml
-prints "out.csv"
+prints "write s" "cpu"
 absent out.csv
 expect 0 "$PENSTOCK" run --quiet --backend cpu --log "it's.csv" good.yaml
 head -1 "it's.csv" | grep -q "step" || fail "--log: no timing log"

@@ -108,7 +108,7 @@ static void choose_piece(const struct ps_program *program, struct ps_cpu_program
 static bool plan_memory(const struct ps_program *program, struct ps_cpu_program *cpu)
 {
     size_t count = (size_t)program->code.count + 1;
-    struct slots slots = {.free = malloc(count * sizeof *slots.free)};
+    struct slots slots = {.free = calloc(count, sizeof *slots.free)};
     int *last = last_uses(program);
     cpu->registers = calloc(count, sizeof *cpu->registers);
     bool fine = slots.free != NULL && last != NULL && cpu->registers != NULL;

@@ -192,7 +192,17 @@ static void v_half_store(void *to, const void *pa, const void *pb, const void *p
     for (size_t i = narrow_eights(out, a, n); i < n; i++)
         out[i] = ps_f32_to_f16(a[i]);
 }
-LOOP(half, f32, float, ps_f16_to_f32(ps_f32_to_f16(a[i])))
+static void v_half_f32(void *to, const void *pa, const void *pb, const void *pc, size_t n)
+{
+    uint16_t halves[256];
+    float *out = to;
+    const float *a = pa;
+    for (size_t at = 0, some; at < n; at += some) {
+        some = n - at < 256 ? n - at : 256;
+        v_half_store(halves, a + at, pb, pc, some);
+        v_half_load(out + at, halves, pb, pc, some);
+    }
+}
 LOOP(half, f64, float, ps_f16_to_f32(ps_f64_to_f16(a[i])))
 
 // ---- Casts: integers wrap, floats to integers as ps_to_ says, anything to bool is != 0 ----

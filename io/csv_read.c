@@ -307,8 +307,11 @@ static size_t take_pending(struct state *state, char *to, size_t rows)
     memcpy(to, state->pending + state->pending_from * bytes, taken * bytes);
     state->pending_from += taken;
     state->pending_rows -= taken;
-    if (state->pending_rows == 0)
+    if (state->pending_rows == 0 && state->pending_from > 0) {
+        // A row that is being read may have begun behind them.
+        memmove(state->pending, state->pending + state->pending_from * bytes, bytes);
         state->pending_from = 0;
+    }
     return taken;
 }
 

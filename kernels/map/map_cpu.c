@@ -125,7 +125,7 @@ static bool plan_memory(const struct ps_program *program, struct ps_cpu_program 
 static bool find_functions(const struct ps_program *program, struct ps_cpu_program *cpu,
                            struct ps_error *error)
 {
-    const struct ps_vector_table *table = ps_vector_table();
+    const struct ps_vector_table *table = cpu->table = ps_vector_table();
     for (int i = 0; i < program->code.count; i++) {
         const struct ps_instruction *in = &program->code.list[i];
         if (in->op == PS_OP_LOAD || in->op == PS_OP_CONST)

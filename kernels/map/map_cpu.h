@@ -21,9 +21,10 @@ struct ps_cpu_register {
 struct ps_cpu_program {
     struct ps_cpu_register *registers; // one per instruction
     int slot_count;
-    int64_t piece;                  // elements computed at once, at most PS_PIECE
-    bool rows_apart;                // a piece must not reach into the next row
-    ps_vector_function **functions; // one per instruction; NULL for LOAD and CONST
+    int64_t piece;                       // elements computed at once, at most PS_PIECE
+    bool rows_apart;                     // a piece must not reach into the next row
+    const struct ps_vector_table *table; // looked up once: asking the processor is slow
+    ps_vector_function **functions;      // one per instruction; NULL for LOAD and CONST
 };
 
 // Where the parts of a launch's scratch begin, and all its bytes.

@@ -21,7 +21,7 @@ static void load_register(const struct ps_machine *m, int index, int64_t first, 
     // would else overwrite those not yet read.
     const char *data = ps_gather(m, i->a, first, n, half ? own + PS_PIECE_BYTES / 2 : own);
     if (half) {
-        ps_vector_table()->half_load(own, data, NULL, NULL, n);
+        m->cpu->table->half_load(own, data, NULL, NULL, n);
         data = own;
     }
     m->values[index] = data;
@@ -59,7 +59,7 @@ static void store_piece(const struct ps_machine *m, size_t n)
         if (value == m->outputs[s])
             continue;
         if (store->dtype == PS_F16)
-            ps_vector_table()->half_store(m->outputs[s], value, NULL, NULL, n);
+            m->cpu->table->half_store(m->outputs[s], value, NULL, NULL, n);
         else
             memcpy(m->outputs[s], value, n * ps_dtype_bytes(store->dtype));
     }

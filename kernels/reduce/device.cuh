@@ -181,9 +181,14 @@ __device__ inline void carry_one(const struct ps_reduce_form &form,
         ps_exact_carry(planes.squares + output, planes.stride, form.square_limbs);
 }
 
-__device__ inline void finish_one(const struct ps_reduce_inner_job &job,
-                                  const struct ps_reduce_planes &planes, int64_t at, uint32_t *work)
+// Lane 0's end of an output: own is the warp's state, the workspace after it. Not inlined: long
+// code, run once per output; every kernel of the file shares one copy.
+static __device__ __noinline__ void finish_one(const struct ps_reduce_inner_job &job, char *own,
+                                               int64_t at)
 {
+    struct ps_reduce_planes planes = ps_reduce_planes(&job.reduce.form, own);
+    uint32_t *work = (uint32_t *)(own + ps_reduce_state_bytes(&job.reduce.form));
+    planes.head->elements = job.reduce.reduced_count;
     int kind = 0;
     enum ps_reduce_fault fault = ps_reduce_finish(&job.reduce.form, &planes, 0, &job.reduce.ask,
                                                   job.output, at, work, &kind);
@@ -232,10 +237,8 @@ __global__ void reduce_inner(const __grid_constant__ struct ps_reduce_inner_job 
                 carry_one(job.reduce.form, place.planes, 0);
             __syncwarp();
         }
-        if (lane == 0) {
-            place.planes.head->elements = job.reduce.reduced_count;
-            finish_one(job, place.planes, output, (uint32_t *)(own + state_bytes));
-        }
+        if (lane == 0)
+            finish_one(job, own, output);
         __syncwarp();
     }
 }

@@ -374,7 +374,7 @@ static bool toy_finish_total(const struct ps_step *step, const void *state, void
 
 static const struct ps_stage_reduction toy_reduction = {toy_state_bytes, toy_merge,
                                                         toy_finish_total};
-static const struct ps_stage_type toy_scale = {.name = "scale",
+static struct ps_stage_type toy_scale = {.name = "scale",
                                                .help = "scale",
                                                .options = toy_stage_options,
                                                .plan = toy_plan,
@@ -383,14 +383,14 @@ static const struct ps_stage_type toy_scale = {.name = "scale",
                                                .release = toy_release,
                                                .run = {[PS_CPU] = toy_run},
                                                .scratch_bytes = toy_scratch};
-static const struct ps_stage_type toy_add = {.name = "add",
+static struct ps_stage_type toy_add = {.name = "add",
                                              .help = "add",
                                              .options = toy_stage_options,
                                              .plan = toy_plan,
                                              .compile = toy_compile,
                                              .release = toy_release,
                                              .run = {[PS_CPU] = toy_run}};
-static const struct ps_stage_type toy_total = {.name = "total",
+static struct ps_stage_type toy_total = {.name = "total",
                                                .help = "total",
                                                .options = toy_stage_options,
                                                .plan = toy_plan_total,

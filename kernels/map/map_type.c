@@ -453,9 +453,9 @@ static struct ps_typed unknown_name(struct typer *t, const struct ps_value *para
         count = 0;
     }
     const char *near = names ? ps_nearest(t->node->name, names, (size_t)count) : NULL;
-    fail(t, "no array or param '%s' here%s%s%s; there are: %s", t->node->name,
-         near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "",
-         list.data ? list.data : "none");
+    fail(t, "no array or param '%s' here (there are: %s)%s%s%s", t->node->name,
+         list.data ? list.data : "none", near ? ", did you mean '" : "", near ? near : "",
+         near ? "'?" : "");
     ps_text_free(&list);
     free(names);
     return (struct ps_typed){0};
@@ -489,10 +489,10 @@ static int find_column(struct typer *t, const struct ps_array *array)
     const char *near = ps_nearest(node->column, columns, (size_t)array->column_count);
     for (int i = 0; i < array->column_count && i < 20; i++)
         ps_text_printf(&list, "%s%s", i > 0 ? ", " : "", array->columns[i]);
-    fail(t, "'%s' has no column '%s'%s%s%s; %s%s%s", node->name, node->column,
-         near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "",
+    fail(t, "'%s' has no column '%s' (%s%s%s)%s%s%s", node->name, node->column,
          array->column_count > 0 ? "it has: " : "its columns have no names",
-         list.data ? list.data : "", array->column_count > 20 ? ", ..." : "");
+         list.data ? list.data : "", array->column_count > 20 ? ", ..." : "",
+         near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
     ps_text_free(&list);
     return -1;
 }

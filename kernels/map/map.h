@@ -98,7 +98,7 @@ size_t ps_map_cpu_scratch(const struct ps_step *step);
 bool ps_map_source(const struct ps_program *program, struct ps_text *out);
 int ps_map_group(const struct ps_program *program);
 extern const char *const ps_map_nvrtc_options[]; // it is compiled with
-#define PS_MAP_CUDA_INSTRUCTIONS_MAX 8000 // a compiler takes seconds; twice that, a minute
+#define PS_MAP_CUDA_INSTRUCTIONS_MAX 8000        // a compiler takes seconds; twice that, a minute
 bool ps_map_cuda_compile(struct ps_program *program, struct ps_device *device,
                          struct ps_error *error);
 void ps_map_cuda_release(struct ps_program *program);

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inside of the typing of expressions: what map_type.c (names and nodes), map_typed.c (constants
+// and casts), map_rules.c (one rule per kind of operation) and map_compare.c share.
+//
+// After a fault every function does nothing that matters and the first message stays.
+#ifndef PS_KERNELS_MAP_TYPER_H
+#define PS_KERNELS_MAP_TYPER_H
+
+#include "kernels/map/fold.h"
+#include "kernels/map/map_shape.h"
+
+struct ps_typer {
+    struct ps_stage *stage;
+    const struct ps_scope *scope;
+    const struct ps_value *expr;
+    struct ps_map_detail *detail;
+    struct ps_problems *problems;
+    const struct ps_node *node; // that is being typed
+    struct ps_map_shape shape;
+    bool failed;
+};
+
+struct ps_typed ps_type_fail(struct ps_typer *t, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+struct ps_typed ps_type_emit(struct ps_typer *t, struct ps_instruction instruction,
+                             enum ps_dtype dtype);
+// The dtype of the register that holds values of dtype.
+enum ps_dtype ps_type_register(enum ps_dtype dtype);
+bool ps_type_integer_fits(int64_t value, enum ps_dtype dtype);
+// A weak constant as a register of dtype, rounded to it.
+struct ps_typed ps_type_constant(struct ps_typer *t, struct ps_typed v, enum ps_dtype dtype);
+// v as a register that computes in dtype. A constant that dtype cannot hold is a fault.
+struct ps_typed ps_type_cast(struct ps_typer *t, struct ps_typed v, enum ps_dtype dtype);
+// The dtype two values are computed in; PS_DTYPE_COUNT when both are constants.
+enum ps_dtype ps_type_common(struct ps_typed a, struct ps_typed b);
+enum ps_dtype ps_type_default(struct ps_typed v); // of a constant by itself: i64 or f64
+struct ps_typed ps_type_binary(struct ps_typer *t, enum ps_map_op op, struct ps_typed a,
+                               struct ps_typed b, enum ps_dtype dtype, enum ps_dtype result);
+struct ps_typed ps_type_unary(struct ps_typer *t, enum ps_map_op op, struct ps_typed a,
+                              enum ps_dtype dtype, enum ps_dtype result);
+struct ps_typed ps_type_truth(struct ps_typer *t, struct ps_typed v); // v != 0, as bool
+struct ps_typed ps_type_compare(struct ps_typer *t, enum ps_map_op op, struct ps_typed a,
+                                struct ps_typed b);
+// An operation on values of which at least one is no constant.
+struct ps_typed ps_type_apply(struct ps_typer *t, enum ps_map_op op, const struct ps_typed *v);
+
+#endif

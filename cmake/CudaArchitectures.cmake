@@ -1,4 +1,7 @@
-# Machine code for every architecture the toolkit knows from sm_75 up, and PTX of the newest.
+# Machine code for every architecture the toolkit knows from sm_75 up, and PTX of the newest. With
+# PS_CUDA_ARCHITECTURES=ends machine code of the oldest only: a quick build that still compiles for
+# both ends, for tests on machines without a GPU.
+set(PS_CUDA_ARCHITECTURES all CACHE STRING "all, or ends: the oldest and PTX of the newest")
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
   execute_process(COMMAND ${CMAKE_CUDA_COMPILER} --list-gpu-arch OUTPUT_VARIABLE list
     RESULT_VARIABLE failed OUTPUT_STRIP_TRAILING_WHITESPACE)
@@ -12,6 +15,11 @@ if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
   endforeach()
   list(SORT numbers COMPARE NATURAL)
   set(real ${numbers})
+  if(PS_CUDA_ARCHITECTURES STREQUAL "ends")
+    list(GET numbers 0 real)
+  elseif(NOT PS_CUDA_ARCHITECTURES STREQUAL "all")
+    message(FATAL_ERROR "PS_CUDA_ARCHITECTURES is ${PS_CUDA_ARCHITECTURES}, not all or ends")
+  endif()
   list(TRANSFORM real APPEND -real)
   list(GET numbers -1 newest)
   set(CMAKE_CUDA_ARCHITECTURES ${real} ${newest}-virtual CACHE STRING "GPU architectures")

@@ -184,7 +184,8 @@ void ps_job_summary_text(const struct ps_job *job, struct ps_text *out)
     double seconds = job->totals.wall_ms * 1e-3;
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
-    ps_timing_print(job->timing, plan->slots, out);
+    bool few = plan->backend == PS_CPU && plan->threads < plan->slots; // the others only wait
+    ps_timing_print(job->timing, few ? plan->threads : plan->slots, out);
     ps_text_printf(out, "%lld rows in %lld block%s of %lld, %d pass%s, %.3f s: %.4g rows/s, "
                    "read %s (%.2f GB/s), wrote %s\n", (long long)job->totals.rows, (long long)job->totals.blocks,
                    job->totals.blocks == 1 ? "" : "s",

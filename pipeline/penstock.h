@@ -30,7 +30,8 @@ bool ps_job_plan(struct ps_job *job, struct ps_problems *problems, struct ps_err
 bool ps_job_plan_text(struct ps_job *job, struct ps_text *out, struct ps_error *error);
 
 // Streams, once per loaded job. Set *stop (from a signal handler) to end early with PS_INTERRUPTED; may be NULL. On
-// failure no output exists under its final name and none that was there has changed.
+// failure no output exists under its final name and none that was there has changed; the one
+// exception is a rename that the file system refuses after another output's has succeeded.
 bool ps_job_run(struct ps_job *job, const volatile int *stop, struct ps_error *error);
 // After a run: time, rates, totals per step, what bounded the run, comparison of backends.
 void ps_job_summary_text(const struct ps_job *job, struct ps_text *out);

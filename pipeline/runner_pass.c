@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One thread per slot takes blocks in order, reads, runs, and waits until the writer thread has
-// written its block. The number of slots bounds everything in flight.
+// written its block. The number of slots bounds everything in flight; no more than run.threads of
+// them work at a time, the others wait for the device, their turn or the writer.
 #include "pipeline/runner_stream.h"
 
 #include "base/clock.h"
@@ -11,6 +12,7 @@
 void ps_stream_wake_all(struct ps_stream *stream)
 {
     pthread_cond_signal(&stream->ready);
+    pthread_cond_broadcast(&stream->free_hand);
     for (int i = 0; i < stream->run->plan->slots; i++)
         pthread_cond_signal(&stream->slots[i].wake);
 }
@@ -109,14 +111,15 @@ static void hand_to_writer(struct ps_stream *stream, struct ps_slot *slot)
 
 static bool do_block(struct ps_stream *stream, struct ps_slot *slot, struct ps_error *error)
 {
-    if (!ps_stream_read(stream, slot, error))
-        return false;
-    if (slot->range.rows == 0)
-        return true;
-    if (!run_block(stream, &slot->range, error))
-        return false;
-    hand_to_writer(stream, slot);
-    return true;
+    bool fine = ps_stream_read(stream, slot, error);
+    if (!stream->run->executors[0].backend->unified)
+        ps_stream_give_hand(stream, slot); // from here on the thread only waits for the device
+    bool some = fine && slot->range.rows > 0;
+    fine = fine && (!some || run_block(stream, &slot->range, error));
+    ps_stream_give_hand(stream, slot);
+    if (fine && some)
+        hand_to_writer(stream, slot);
+    return fine;
 }
 
 static void *slot_main(void *argument)
@@ -250,6 +253,8 @@ static void open_stream(struct ps_stream *stream)
     }
     pthread_mutex_init(&stream->lock, NULL);
     pthread_cond_init(&stream->ready, NULL);
+    pthread_cond_init(&stream->free_hand, NULL);
+    stream->hands = plan->threads;
     for (int i = 0; i < plan->slots; i++) {
         stream->slots[i] = (struct ps_slot){.stream = stream, .number = i, .range.block = -1};
         pthread_cond_init(&stream->slots[i].wake, NULL);
@@ -260,6 +265,7 @@ static void close_stream(struct ps_stream *stream)
 {
     for (int i = 0; i < stream->run->plan->slots; i++)
         pthread_cond_destroy(&stream->slots[i].wake);
+    pthread_cond_destroy(&stream->free_hand);
     pthread_cond_destroy(&stream->ready);
     pthread_mutex_destroy(&stream->lock);
     free(stream->slots);

@@ -172,6 +172,35 @@ static void pass_turn(struct ps_stream *stream, int64_t block)
     pthread_mutex_unlock(&stream->lock);
 }
 
+// Whether a fault leaves nothing to do for the block: those before it still run, so that the fault
+// that is told is the first of the file. The lock is held.
+static bool is_over(const struct ps_stream *stream, int64_t block)
+{
+    return stream->failed && stream->failed_block <= block;
+}
+
+static bool take_hand(struct ps_stream *stream, struct ps_slot *slot)
+{
+    pthread_mutex_lock(&stream->lock);
+    while (!is_over(stream, slot->range.block) && stream->hands == 0)
+        pthread_cond_wait(&stream->free_hand, &stream->lock);
+    slot->has_hand = !is_over(stream, slot->range.block);
+    stream->hands -= slot->has_hand;
+    pthread_mutex_unlock(&stream->lock);
+    return slot->has_hand;
+}
+
+void ps_stream_give_hand(struct ps_stream *stream, struct ps_slot *slot)
+{
+    if (!slot->has_hand)
+        return;
+    pthread_mutex_lock(&stream->lock);
+    stream->hands++;
+    pthread_cond_signal(&stream->free_hand);
+    pthread_mutex_unlock(&stream->lock);
+    slot->has_hand = false;
+}
+
 static void end_stream(struct ps_stream *stream, const struct ps_block_range *range)
 {
     pthread_mutex_lock(&stream->lock);
@@ -200,7 +229,8 @@ static bool read_all(struct ps_stream *stream, struct ps_block_range *range, int
 
 bool ps_stream_read(struct ps_stream *stream, struct ps_slot *slot, struct ps_error *error)
 {
-    if (stream->in_order && !await_turn(stream, slot)) {
+    // The turn first: who waits for it must not hold up who has it.
+    if ((stream->in_order && !await_turn(stream, slot)) || !take_hand(stream, slot)) {
         slot->range.rows = 0;
         return true;
     }

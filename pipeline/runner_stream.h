@@ -17,6 +17,7 @@ struct ps_slot {
     pthread_t thread;
     pthread_cond_t wake; // its turn to read, its block written, or the end
     enum ps_slot_state state;
+    bool has_hand;
     struct ps_block_range range;
 };
 
@@ -30,6 +31,8 @@ struct ps_stream {
 
     pthread_mutex_t lock; // of everything below, and of the slots' states
     pthread_cond_t ready; // the writer's block may be there, or the end
+    pthread_cond_t free_hand;
+    int hands;            // slots that may yet start to read, and on the cpu to compute
     int64_t next_block;   // to be taken by a slot
     int64_t next_read;    // whose turn it is to read, when in_order
     int64_t end_block;    // blocks there are; INT64_MAX until it is known
@@ -45,9 +48,11 @@ struct ps_stream {
 void ps_stream_wake_all(struct ps_stream *stream);
 bool ps_stream_unknown(const struct ps_stream *stream, int port); // rows not in its header
 
-// Reads all inputs of the slot's block, when it is the block's turn. range.rows becomes what there
-// was; 0 at the end of the stream, or when it failed elsewhere.
+// Reads all inputs of the slot's block, when it is the block's turn and one of run.threads hands is
+// free, which the slot keeps. range.rows becomes what there was; 0 at the end of the stream, or
+// when it failed elsewhere.
 bool ps_stream_read(struct ps_stream *stream, struct ps_slot *slot, struct ps_error *error);
+void ps_stream_give_hand(struct ps_stream *stream, struct ps_slot *slot); // if it has one
 // That inputs of unknown length have no row `rows`, where the others end.
 bool ps_stream_check_end(struct ps_stream *stream, int64_t rows, struct ps_error *error);
 

@@ -372,6 +372,29 @@ static void test_overwrite(void)
     CU_ASSERT_EQUAL(rmdir(folder), 0);
 }
 
+// run.threads bounds who works, whatever the slots.
+static void test_threads(void)
+{
+    static const char *const formats[] = {"mem", "serial"};
+    for (int f = 0; f < 2; f++)
+        for (int threads = 1; threads <= 3; threads++) {
+            struct toy_job job = {0};
+            toy_most = 0;
+            bool fine = toy_job_run(
+                &job, yaml("version: 1\n"
+                           "inputs: {a: {format: %s, rows: 60}}\n"
+                           "stages: [{name: slow, op: scale, pause: 2000}]\n"
+                           "outputs: {slow: {format: sink}}\n"
+                           "run: {backend: cpu, block: 2 rows, slots: 8, threads: %d}\n",
+                           formats[f], threads));
+            check_done(&job, fine);
+            check_sink(0, 60, 30);
+            CU_ASSERT_EQUAL(atomic_load(&toy_most), threads);
+            toy_job_free(&job);
+            toy_check_clean();
+        }
+}
+
 static void test_summary(void)
 {
     struct toy_job job = {0};
@@ -399,6 +422,7 @@ int main(void)
         {"failures leave nothing", test_failures},
         {"the first failure wins", test_first_failure_wins},
         {"overwriting", test_overwrite},
+        {"threads", test_threads},
         {"what bounds", test_summary},
         {NULL, NULL},
     };

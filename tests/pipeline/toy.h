@@ -258,6 +258,7 @@ static bool toy_joins(const struct ps_step *step, const struct ps_stage *stage)
 }
 
 static atomic_int toy_programs;
+static atomic_int toy_working, toy_most; // stages that run at this moment; the most so far
 
 static bool toy_compile(const struct ps_step *step, struct ps_device *device,
                         struct ps_program **program, struct ps_error *error)
@@ -302,8 +303,13 @@ static bool toy_events(const struct ps_stage *stage, const struct ps_launch *lau
     int64_t stop_at = toy_integer(stage->options, "stop_at");
     int64_t pause = toy_integer(stage->options, "pause"), end = launch->first_row + launch->rows;
     size_t scratch = (size_t)toy_integer(stage->options, "scratch");
+    int now = atomic_fetch_add(&toy_working, 1) + 1;
+    for (int most = toy_most; now > most;)
+        if (atomic_compare_exchange_weak(&toy_most, &most, now))
+            break;
     if (pause > 0 && launch->first_row % 2 == 0)
         toy_pause((unsigned)pause);
+    atomic_fetch_sub(&toy_working, 1);
     if (scratch > 0)
         memset(launch->scratch, 1, scratch * (size_t)launch->rows);
     if (stop_at >= launch->first_row && stop_at < end)
@@ -375,29 +381,29 @@ static bool toy_finish_total(const struct ps_step *step, const void *state, void
 static const struct ps_stage_reduction toy_reduction = {toy_state_bytes, toy_merge,
                                                         toy_finish_total};
 static struct ps_stage_type toy_scale = {.name = "scale",
-                                               .help = "scale",
-                                               .options = toy_stage_options,
-                                               .plan = toy_plan,
-                                               .joins = toy_joins,
-                                               .compile = toy_compile,
-                                               .release = toy_release,
-                                               .run = {[PS_CPU] = toy_run},
-                                               .scratch_bytes = toy_scratch};
+                                         .help = "scale",
+                                         .options = toy_stage_options,
+                                         .plan = toy_plan,
+                                         .joins = toy_joins,
+                                         .compile = toy_compile,
+                                         .release = toy_release,
+                                         .run = {[PS_CPU] = toy_run},
+                                         .scratch_bytes = toy_scratch};
 static struct ps_stage_type toy_add = {.name = "add",
-                                             .help = "add",
-                                             .options = toy_stage_options,
-                                             .plan = toy_plan,
-                                             .compile = toy_compile,
-                                             .release = toy_release,
-                                             .run = {[PS_CPU] = toy_run}};
+                                       .help = "add",
+                                       .options = toy_stage_options,
+                                       .plan = toy_plan,
+                                       .compile = toy_compile,
+                                       .release = toy_release,
+                                       .run = {[PS_CPU] = toy_run}};
 static struct ps_stage_type toy_total = {.name = "total",
-                                               .help = "total",
-                                               .options = toy_stage_options,
-                                               .plan = toy_plan_total,
-                                               .compile = toy_compile,
-                                               .release = toy_release,
-                                               .run = {[PS_CPU] = toy_run_total},
-                                               .reduction = &toy_reduction};
+                                         .help = "total",
+                                         .options = toy_stage_options,
+                                         .plan = toy_plan_total,
+                                         .compile = toy_compile,
+                                         .release = toy_release,
+                                         .run = {[PS_CPU] = toy_run_total},
+                                         .reduction = &toy_reduction};
 const struct ps_stage_type *const ps_stage_types[] = {&toy_scale, &toy_add, &toy_total, NULL};
 
 const struct ps_stage_type *ps_stage_type_find(const char *name)

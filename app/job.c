@@ -14,7 +14,7 @@ volatile int app_stop;
 static void on_signal(int number)
 {
     (void)number;
-    app_stop = 1;
+    __atomic_store_n(&app_stop, 1, __ATOMIC_RELAXED); // other threads read it
 }
 
 void app_signals_catch(void)

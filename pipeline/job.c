@@ -5,9 +5,9 @@
 #include "base/log.h"
 #include "pipeline/runner.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 struct ps_job {
     struct ps_config *config;
@@ -81,8 +81,7 @@ bool ps_job_plan(struct ps_job *job, struct ps_problems *problems, struct ps_err
         return false;
     if (!ps_plan_backend(job->plan, error) || !open_executors(job, error))
         return false;
-    uint64_t device_free =
-        job->plan->backend == PS_CPU ? 0 : job->executors[0].device->memory_free;
+    uint64_t device_free = job->plan->backend == PS_CPU ? 0 : job->executors[0].device->memory_free;
     return ps_plan_size(job->plan, device_free, error);
 }
 
@@ -147,8 +146,12 @@ static bool run(struct ps_job *job, const volatile int *stop, struct ps_error *e
     if (job->plan->compare && (job->compare = ps_compare_open(job->plan, error)) == NULL)
         return false;
     struct ps_run run = {
-        .plan = job->plan, .executors = job->executors, .executor_count = job->executor_count,
-        .timing = job->timing, .compare = job->compare, .stop = stop,
+        .plan = job->plan,
+        .executors = job->executors,
+        .executor_count = job->executor_count,
+        .timing = job->timing,
+        .compare = job->compare,
+        .stop = stop,
     };
     bool fine = ps_run_job(&run, error);
     job->totals.rows = run.rows;
@@ -177,20 +180,35 @@ bool ps_job_run(struct ps_job *job, const volatile int *stop, struct ps_error *e
     return fine;
 }
 
+// The most memory that was resident at once. getrusage would count what the parent process held
+// before it started this program.
+static uint64_t peak_bytes(void)
+{
+    char line[256];
+    unsigned long long kibibytes = 0;
+    FILE *file = fopen("/proc/self/status", "r");
+    if (file == NULL)
+        return 0;
+    while (fgets(line, sizeof line, file) != NULL)
+        if (sscanf(line, "VmHWM: %llu kB", &kibibytes) == 1)
+            break;
+    fclose(file);
+    return kibibytes * 1024;
+}
+
 void ps_job_summary_text(const struct ps_job *job, struct ps_text *out)
 {
     const struct ps_plan *plan = job->plan;
     char read[32], written[32], peak[32], limit[32];
     double seconds = job->totals.wall_ms * 1e-3;
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
     bool few = plan->backend == PS_CPU && plan->threads < plan->slots; // the others only wait
     ps_timing_print(job->timing, few ? plan->threads : plan->slots, out);
-    ps_text_printf(out, "%lld rows in %lld block%s of %lld, %d pass%s, %.3f s: %.4g rows/s, "
-                   "read %s (%.2f GB/s), wrote %s\n", (long long)job->totals.rows, (long long)job->totals.blocks,
-                   job->totals.blocks == 1 ? "" : "s",
-                   (long long)plan->block_rows, plan->pass_count,
-                   plan->pass_count == 1 ? "" : "es", seconds,
+    ps_text_printf(out,
+                   "%lld rows in %lld block%s of %lld, %d pass%s, %.3f s: %.4g rows/s, "
+                   "read %s (%.2f GB/s), wrote %s\n",
+                   (long long)job->totals.rows, (long long)job->totals.blocks,
+                   job->totals.blocks == 1 ? "" : "s", (long long)plan->block_rows,
+                   plan->pass_count, plan->pass_count == 1 ? "" : "es", seconds,
                    seconds > 0 ? (double)job->totals.rows / seconds : 0,
                    ps_size_text(job->totals.bytes_read, read, sizeof read),
                    seconds > 0 ? (double)job->totals.bytes_read / seconds * 1e-9 : 0,
@@ -200,7 +218,7 @@ void ps_job_summary_text(const struct ps_job *job, struct ps_text *out)
     ps_text_printf(out, "memory: buffers %s of %s, process at most %s\n",
                    ps_size_text(plan->host_bytes, read, sizeof read),
                    ps_size_text(plan->host_limit, limit, sizeof limit),
-                   ps_size_text((uint64_t)usage.ru_maxrss * 1024, peak, sizeof peak));
+                   ps_size_text(peak_bytes(), peak, sizeof peak));
     if (job->compare != NULL)
         ps_compare_print(job->compare, job->timing, out);
 }

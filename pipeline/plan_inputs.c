@@ -12,7 +12,8 @@ static void check_stream(struct ps_port *port, const struct ps_config_input *inp
     if (port->streamed && port->array.rank == 0) {
         ps_problem_add(problems, PS_INPUT, input->place,
                        "input '%s' is a single number, which has no rows to stream: add "
-                       "`load: whole`", input->name);
+                       "`load: whole`",
+                       input->name);
         port->failed = true;
     }
     if (port->array.rank > 4) {
@@ -53,8 +54,10 @@ static void open_input(struct ps_plan *plan, int i, struct ps_problems *problems
     port->failed = true;
     if (input->format == NULL)
         return; // already reported
-    *reader = (struct ps_reader){.format = input->format, .name = input->name,
-                                 .path = path->text, .options = &input->options};
+    *reader = (struct ps_reader){.format = input->format,
+                                 .name = input->name,
+                                 .path = path->text,
+                                 .options = &input->options};
     if (!ps_reader_open(reader, &error)) {
         struct ps_place place = path->place.line > 0 ? path->place : input->place;
         ps_problem_add(problems, error.status, place, "input '%s': %s", input->name, error.text);
@@ -91,6 +94,7 @@ void ps_plan_open_inputs(struct ps_plan *plan, struct ps_problems *problems)
                            port->name, (long long)port->array.dims[0]);
         known = i;
     }
+    plan->input_paths[paths] = plan->config->path; // nor may an output replace the config
     plan->rows = 0;
     for (int i = 0; i < plan->input_count; i++)
         if (!plan->ports[i].failed && plan->ports[i].streamed)

@@ -18,7 +18,7 @@ static void print_arrays(const struct ps_plan *plan, struct ps_text *out)
         ps_text_printf(out, "  %-14s %-24s %-8s", port->name,
                        ps_array_text(&port->array, shape), port->streamed ? "streamed" : "whole");
         if (p < plan->input_count)
-            ps_text_printf(out, " input, %s by %s\n", format_of(plan, p), plan->readers[p].way);
+            ps_text_printf(out, " input, %s, %s\n", format_of(plan, p), plan->readers[p].way);
         else
             ps_text_printf(out, " %s%s\n", plan->stages[p - plan->input_count].type->name,
                            plan->needed[p] ? "" : " (not needed: will not run)");

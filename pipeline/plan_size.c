@@ -200,16 +200,20 @@ static bool refuse(const struct ps_plan *plan, int64_t rows, struct ps_error *er
     bool host = need.host > plan->host_limit;
     uint64_t bytes = host ? need.host : need.device;
     uint64_t mebibytes = (bytes + (1u << 20) - 1) >> 20; // up, so that it would do
-    char needed[32], limit[32];
+    char needed[32], limit[32], whole[32], note[64] = "";
     ps_size_text(bytes, needed, sizeof needed);
     ps_size_text(host ? plan->host_limit : plan->device_limit, limit, sizeof limit);
+    if (plan->whole_bytes > bytes / 8)
+        snprintf(note, sizeof note, ", %s of it for whole arrays",
+                 ps_size_text(plan->whole_bytes * (host && need.device == 0 ? 2 : 1), whole,
+                              sizeof whole));
     return ps_fail(error, PS_DEVICE,
-                   "%d slot%s of blocks of %lld row%s need %s of %s memory (%llu bytes), but "
+                   "%d slot%s of blocks of %lld row%s need%s %s of %s memory (%llu bytes%s), but "
                    "run.%s allows %s: set it to %llu MiB%s%s",
                    plan->slots, plan->slots == 1 ? "" : "s", (long long)rows, rows == 1 ? "" : "s",
-                   needed, host ? "host" : "device", (unsigned long long)bytes,
-                   host ? "memory" : "device_memory", limit, (unsigned long long)mebibytes,
-                   rows > 1 ? ", or run.block lower" : "",
+                   plan->slots == 1 ? "s" : "", needed, host ? "host" : "device",
+                   (unsigned long long)bytes, note, host ? "memory" : "device_memory", limit,
+                   (unsigned long long)mebibytes, rows > 1 ? ", or run.block lower" : "",
                    plan->slots > 1 ? ", or run.slots lower" : "");
 }
 
@@ -231,7 +235,7 @@ static int64_t largest_that_fits(const struct ps_plan *plan, int64_t target)
 
 static int64_t wanted_rows(const struct ps_plan *plan, const struct ps_value *block)
 {
-    uint64_t bytes = block->bytes > 0 ? block->bytes
+    uint64_t bytes = block->bytes > 0           ? block->bytes
                      : plan->backend == PS_CUDA ? CUDA_BLOCK_BYTES
                                                 : CPU_BLOCK_BYTES;
     int64_t rows = block->integer > 0 ? block->integer : (int64_t)(bytes / row_bytes(plan));
@@ -254,6 +258,7 @@ static void choose_lanes(struct ps_plan *plan)
 bool ps_plan_size(struct ps_plan *plan, uint64_t device_free, struct ps_error *error)
 {
     const struct ps_value *block = ps_values_get(&plan->config->run, "block");
+    const struct ps_value *slots = ps_values_get(&plan->config->run, "slots");
     const struct ps_value *device = ps_values_get(&plan->config->run, "device_memory");
     choose_lanes(plan);
     plan->whole_bytes = whole_bytes(plan);
@@ -265,6 +270,10 @@ bool ps_plan_size(struct ps_plan *plan, uint64_t device_free, struct ps_error *e
     if (block->automatic)
         rows = largest_that_fits(plan, rows);
     struct need need;
+    while (plan->slots > 1 && slots->automatic && (rows < 1 || !fits(plan, rows, &need))) {
+        plan->slots--; // rather slower than not at all
+        rows = block->automatic ? largest_that_fits(plan, wanted_rows(plan, block)) : rows;
+    }
     if (rows < 1 || !fits(plan, rows, &need))
         return refuse(plan, rows < 1 ? 1 : rows, error);
     plan->block_rows = rows;

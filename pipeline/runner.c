@@ -170,7 +170,7 @@ static bool finish_outputs(struct ps_run *run, struct ps_output **outputs, struc
     for (int i = 0; i < run->plan->output_count; i++)
         if (!finish_output(run, outputs[i], i, error))
             return false;
-    if (run->stop != NULL && *run->stop)
+    if (run->stop != NULL && __atomic_load_n(run->stop, __ATOMIC_RELAXED))
         return ps_fail(error, PS_INTERRUPTED, "interrupted; no output was written");
     return commit_outputs(run, outputs, error);
 }

@@ -134,17 +134,16 @@ static void add_interval(struct total *total, struct interval new)
 static void write_line(struct ps_timing *timing, const struct ps_timing_entry *e)
 {
     const char *format =
-        timing->json
-            ? "{\"pass\":%d,\"block\":%lld,\"slot\":%d,\"step\":\"%s\",\"name\":\"%s\","
-              "\"first_row\":%lld,\"rows\":%lld,\"bytes\":%llu,\"start_ms\":%.4f,"
-              "\"duration_ms\":%.4f,\"backend\":\"%s\"}\n"
-            : "%d,%lld,%d,%s,%s,%lld,%lld,%llu,%.4f,%.4f,%s\n";
+        timing->json ? "{\"pass\":%d,\"block\":%lld,\"slot\":%d,\"step\":\"%s\",\"name\":\"%s\","
+                       "\"first_row\":%lld,\"rows\":%lld,\"bytes\":%llu,\"start_ms\":%.4f,"
+                       "\"duration_ms\":%.4f,\"backend\":\"%s\"}\n"
+                     : "%d,%lld,%d,%s,%s,%lld,%lld,%llu,%.4f,%.4f,%s\n";
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-    int wrote = fprintf(timing->log, format, e->pass, (long long)e->block, e->slot,
-                        kind_names[e->kind], e->name, (long long)e->first_row,
-                        (long long)e->rows, (unsigned long long)e->bytes,
-                        e->start_ms - timing->start_ms, e->duration_ms, e->backend);
+    int wrote =
+        fprintf(timing->log, format, e->pass, (long long)e->block, e->slot, kind_names[e->kind],
+                e->name, (long long)e->first_row, (long long)e->rows, (unsigned long long)e->bytes,
+                e->start_ms - timing->start_ms, e->duration_ms, e->backend);
 #pragma GCC diagnostic pop
     if (wrote < 0 && !timing->log_failed) {
         timing->log_failed = true;
@@ -253,6 +252,13 @@ static double busy_share(const struct total *total, double wall)
     return share > 1 ? 1 : share;
 }
 
+// What never ran twice at once has one lane, be it that a format is read in order only.
+static double load_of(const struct total *resource, double wall, int slots)
+{
+    bool alone = is_shared(resource) || resource->sum_ms <= busy(resource) * 1.001;
+    return alone ? busy_share(resource, wall) : lanes_share(resource, wall, slots);
+}
+
 // The name that took most of a resource's time.
 static const char *largest_part(const struct ps_timing *timing, const struct total *resource)
 {
@@ -274,8 +280,7 @@ static void print_bound(const struct ps_timing *timing, int slots, struct ps_tex
         const struct total *resource = &timing->resources[i];
         if (resource->backend == NULL) // never used
             continue;
-        double load = is_shared(resource) ? busy_share(resource, wall)
-                                          : lanes_share(resource, wall, slots);
+        double load = load_of(resource, wall, slots);
         if (load > most) {
             most = load;
             bound = resource;

@@ -48,7 +48,8 @@ uint64_t ps_timing_bytes(const struct ps_timing *timing, enum ps_step_kind kind)
 double ps_timing_stage_ms(const struct ps_timing *timing, const char *name, const char *backend);
 // A line per step, then "bound by": the fullest of reading, decoding, copies in, the cpu's stages,
 // the GPU's stages, copies out and writing, each taken over all arrays and stages. What all slots
-// can do at once is measured by `lanes`, the writer and the GPU's engines by `busy`.
+// can do at once is measured by `lanes`; the writer, the GPU's engines and what never ran twice at
+// once (a format that is read in order) by `busy`.
 // slots: lanes that work at the same time.
 //   busy: the part of the wall time in which at least one slot was in this step.
 //   lanes: summed durations over wall time times slots: how full the slots were.

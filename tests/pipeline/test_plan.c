@@ -332,7 +332,7 @@ static void test_print(void)
     CU_ASSERT_FATAL(toy_job_plan(&job, WIDE "run: {backend: cpu, slots: 3}\n"));
     ps_plan_print(job.plan, &text);
     const char *const expected[] = {
-        "i64[1000000, 100]", "streamed", "mem by made up",       "pass 1",
+        "i64[1000000, 100]", "streamed", "mem, made up",         "pass 1",
         "write q",           "blocks",   "1310 rows in 3 slots", "bound by"};
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         CU_ASSERT_PTR_NOT_NULL(strstr(text.data, expected[i]));

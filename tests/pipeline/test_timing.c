@@ -189,9 +189,15 @@ static void test_bound(void)
     check_bound(reading, 3, 1, "bound by: read (io)");
     check_bound(reading, 3, 1, "most of it b\n");
     // The writer is one lane however many slots there are.
-    const struct ps_timing_entry writing[] = {entry_of(PS_STEP_READ, "a", "io", 0, 15),
+    const struct ps_timing_entry writing[] = {entry_of(PS_STEP_READ, "a", "io", 0, 8),
+                                              entry_of(PS_STEP_READ, "a", "io", 1, 7),
                                               entry_of(PS_STEP_WRITE, "out", "io", 0, 10)};
-    check_bound(writing, 2, 3, "bound by: write (io)");
+    check_bound(writing, 3, 3, "bound by: write (io)");
+    // Text is read in order, so one slot at a time: its lane is full, whatever the slots.
+    const struct ps_timing_entry text[] = {entry_of(PS_STEP_DECODE, "t", "io", 0, 8),
+                                           entry_of(PS_STEP_DECODE, "t", "io", 8, 7),
+                                           entry_of(PS_STEP_WRITE, "out", "io", 0, 10)};
+    check_bound(text, 3, 3, "bound by: decode (io)");
     // Kernels of three streams that overlap are busy once; copies fill more.
     const struct ps_timing_entry copying[] = {entry_of(PS_STEP_STAGE, "s", "cuda", 0, 10),
                                               entry_of(PS_STEP_STAGE, "s", "cuda", 1, 9),

@@ -60,6 +60,10 @@ static void test_measure(void)
 
 int main(void)
 {
+    static const struct check_test quick_tests[] = {
+        {"every dtype, engine and size", test_all},
+        {NULL, NULL},
+    };
     static const struct check_test tests[] = {
         {"every dtype, engine and size", test_all},
         {"bits do not depend on blocks", test_blocks},
@@ -71,5 +75,5 @@ int main(void)
     char text[512];
     if (ps_backend(PS_CUDA) == NULL || ps_cuda_missing(text, sizeof text) != NULL)
         return PS_SKIP;
-    return check_main("matmul on a GPU", tests);
+    return check_main("matmul on a GPU", getenv("PS_TEST_QUICK") != NULL ? quick_tests : tests);
 }

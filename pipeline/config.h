@@ -19,7 +19,7 @@ struct ps_config_input {
     char *name;
     struct ps_place place;           // of the name
     struct ps_values common;         // ps_input_options
-    const struct ps_format *format;  // NULL: it could not be told (a problem says so)
+    const struct ps_format *format;  // NULL: the entry has a fault (a problem says so)
     struct ps_values options;        // format->read_options
 };
 
@@ -27,7 +27,7 @@ struct ps_config_stage {
     char *name;
     struct ps_place place;
     struct ps_values common;          // ps_stage_options
-    const struct ps_stage_type *type; // NULL: unknown op (a problem says so)
+    const struct ps_stage_type *type; // NULL: the entry has a fault (a problem says so)
     struct ps_values options;         // type->options
 };
 

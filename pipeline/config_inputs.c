@@ -212,6 +212,7 @@ static void read_input(struct ps_config *config, struct ps_config_input *input,
 {
     static const struct ps_option none[] = {{.key = NULL}};
     input->place = key->place;
+    size_t errors = problems->error_count;
     input->name = ps_strdup(key->text);
     if (input->name == NULL)
         ps_config_no_memory(problems);
@@ -227,6 +228,8 @@ static void read_input(struct ps_config *config, struct ps_config_input *input,
     if (!defaults(&input->options, input->format ? input->format->read_options : none, problems))
         return;
     read_entry(config, "input", key, map, input->format, &input->common, &input->options, problems);
+    if (problems->error_count > errors)
+        input->format = NULL; // the plan passes it over
 }
 
 static void read_output(struct ps_config *config, struct ps_config_output *output,
@@ -234,6 +237,7 @@ static void read_output(struct ps_config *config, struct ps_config_output *outpu
                         struct ps_problems *problems)
 {
     static const struct ps_option none[] = {{.key = NULL}};
+    size_t errors = problems->error_count;
     output->place = key->place;
     output->name = ps_strdup(key->text);
     output->array = output->name;
@@ -256,6 +260,8 @@ static void read_output(struct ps_config *config, struct ps_config_output *outpu
     const struct ps_value *array = ps_values_get(&output->common, "array");
     if (array->text != NULL)
         output->array = array->text;
+    if (problems->error_count > errors)
+        output->format = NULL;
 }
 
 // The mapping's entries as an array of `size` bytes each. NULL after reporting.

@@ -64,6 +64,7 @@ static void read_stage(struct ps_config *config, int position, const struct ps_n
                        struct ps_problems *problems)
 {
     struct ps_config_stage *stage = &config->stages[position];
+    size_t errors = problems->error_count;
     const struct ps_node *name = ps_node_get(map, "name");
     bool named = name != NULL && name->kind == PS_NODE_SCALAR && !name->is_null;
     char number[24], what[160];
@@ -94,6 +95,8 @@ static void read_stage(struct ps_config *config, int position, const struct ps_n
                                         .some_unknown = stage->type == NULL,
                                         .where = stage->place};
     ps_values_read(&request, map, problems);
+    if (problems->error_count > errors)
+        stage->type = NULL; // the plan passes it over
 }
 
 void ps_config_read_stages(struct ps_config *config, const struct ps_node *node,

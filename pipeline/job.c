@@ -19,6 +19,14 @@ struct ps_job {
     struct ps_job_totals totals;
 };
 
+// What a plan would find wrong too (expressions, shapes, headers of the inputs that are fine), so
+// that one run shows every fault of a config. Entries with faults are passed over.
+static void find_more_problems(const struct ps_config *config, struct ps_problems *problems)
+{
+    if (config->input_count > 0 && config->run.count > 0 && config->run_cuda.count > 0)
+        ps_plan_free(ps_plan_make(config, problems));
+}
+
 struct ps_job *ps_job_load(const char *config_path, const char *const *sets, size_t set_count,
                            struct ps_problems *problems)
 {
@@ -30,6 +38,8 @@ struct ps_job *ps_job_load(const char *config_path, const char *const *sets, siz
         free(job);
         return NULL;
     }
+    if (problems->error_count > 0)
+        find_more_problems(job->config, problems);
     return job;
 }
 

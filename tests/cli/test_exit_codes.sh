@@ -38,6 +38,18 @@ expect 2 "$PENSTOCK" run bad.yaml
 says "bad.yaml:4:" "'map'" "bad.yaml:5:" "'mean'" "bad.yaml:7:7" "blok" "block" "^~~~"
 absent out.csv
 expect 2 "$PENSTOCK" plan bad.yaml
+
+# Faults of expressions come out in the same run, but not those that only follow from others.
+job both.yaml 'inputs: {t: {path: in.csv}, u: {path: missing.npy}}
+stages:
+  - {name: s, op: map, expr: "t +* 2"}
+  - {name: r, op: map, expr: "u + s"}
+  - {name: q, op: map, expr: "sqrt(tt)"}
+outputs: {s: {path: out.csv, cast: never}}'
+expect 2 "$PENSTOCK" run both.yaml
+says "both.yaml:2:" "missing.npy" "both.yaml:4:" "unexpected" "both.yaml:6:" "did you mean" "'never'"
+grep -q "both.yaml:5:" stderr && fail "a fault that only follows from others is reported"
+rm -f both.yaml
 expect 2 "$PENSTOCK" run good.yaml --set run.blok=3
 says "--set run.blok=3" "block"
 expect 2 "$PENSTOCK" run good.yaml --backend cdua

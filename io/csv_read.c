@@ -46,6 +46,7 @@ struct state {
     bool skip_record; // the header, met again in a later pass
     int field;             // of the record that is being read
     int64_t next_row;      // of the next read
+    uint64_t bytes_told;   // in results so far
     char *pending;         // converted rows that were not asked for yet
     size_t pending_rows, pending_from, pending_capacity;
     bool ended;
@@ -329,7 +330,6 @@ static bool csv_read(struct ps_reader *reader, int64_t first_row, int64_t rows, 
                      struct ps_read_result *result, struct ps_error *error)
 {
     struct state *state = reader->state;
-    uint64_t before = state->scan.bytes;
     double start = ps_clock_ms();
     if (first_row == 0 && state->next_row != 0 && !restart(state, error))
         return false;
@@ -346,7 +346,8 @@ static bool csv_read(struct ps_reader *reader, int64_t first_row, int64_t rows, 
     }
     state->next_row += (int64_t)done;
     result->rows = (int64_t)done;
-    result->bytes = state->scan.bytes - before;
+    result->bytes = state->scan.bytes - state->bytes_told; // what open() read counts here too
+    state->bytes_told = state->scan.bytes;
     result->decode_ms = ps_clock_ms() - start; // scanning and converting; the read is a small part
     return true;
 }

@@ -20,6 +20,14 @@ expect 5 "$PENSTOCK" run wide.yaml --set 'inputs.w={format: pattern, shape: [100
 says 'of it for whole arrays'
 only wide.yaml
 
+# A fault in an expression comes with the other faults, not after they are mended.
+job faults.yaml 'inputs: {a: {format: pattern, shape: [5], sede: 1}}
+stages: [{name: y, op: map, expr: "a +* 2"}, {name: z, op: map, expr: "(a"}]
+outputs: {z: {path: z.npy}}'
+expect 2 "$PENSTOCK" run faults.yaml
+says 'faults.yaml:2:43: error: unknown key' 'faults.yaml:3:39: error: ' 'faults.yaml:3:74: error: '
+rm faults.yaml
+
 # An output cannot replace the config that makes it, also through a link.
 job self.csv 'inputs: {a: {format: pattern, shape: [5]}}
 outputs: {a: {path: self.csv, overwrite: true}}'

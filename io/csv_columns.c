@@ -41,43 +41,76 @@ void ps_csv_columns_free(struct ps_csv_columns *columns)
 
 // ---- Names ----
 
-static int by_text(const void *a, const void *b)
+struct named {
+    char *name;
+    int field;
+};
+
+static int by_name(const void *a, const void *b)
 {
-    return strcmp(**(char ***)a, **(char ***)b);
+    const struct named *x = a, *y = b;
+    int order = strcmp(x->name, y->name);
+    return order != 0 ? order : (x->field > y->field) - (x->field < y->field);
 }
 
-// A sorted view of the names finds those that are equal without comparing all with all.
+static bool is_taken(const struct named *sorted, int count, const char *name)
+{
+    int low = 0, high = count;
+    while (low < high) {
+        int middle = low + (high - low) / 2, order = strcmp(sorted[middle].name, name);
+        if (order == 0)
+            return true;
+        *(order < 0 ? &low : &high) = order < 0 ? middle + 1 : middle;
+    }
+    return false;
+}
+
+// "NAME_FIELD", longer while a column of the file is named so. Names made here differ: behind the
+// last underscore is the field.
+static char *free_name(const struct named *sorted, int count, const struct named *from)
+{
+    struct ps_text text = {0};
+    ps_text_add(&text, from->name);
+    do
+        ps_text_printf(&text, "_%d", from->field);
+    while (!text.failed && is_taken(sorted, count, text.data));
+    if (text.failed)
+        ps_text_free(&text);
+    return text.data;
+}
+
+// A sorted view of the names finds those that are equal without comparing all with all. It keeps
+// the replaced names to the end: they stay taken.
 static bool make_unique(struct ps_csv_columns *columns, const char *path)
 {
-    char ***sorted = malloc(((size_t)columns->count + 1) * sizeof *sorted);
+    int count = columns->count;
+    bool fine = true;
+    char shown[80];
+    struct named *sorted = malloc(((size_t)count + 1) * sizeof *sorted);
     if (sorted == NULL)
         return false;
-    for (int i = 0; i < columns->count; i++)
-        sorted[i] = &columns->names[i];
-    qsort(sorted, (size_t)columns->count, sizeof *sorted, by_text);
-    for (int i = 0; i + 1 < columns->count; i++) {
-        if (strcmp(*sorted[i], *sorted[i + 1]) != 0)
+    for (int i = 0; i < count; i++)
+        sorted[i] = (struct named){columns->names[i], i};
+    qsort(sorted, (size_t)count, sizeof *sorted, by_name);
+    for (int i = 1, first = 0; fine && i < count; i++) {
+        if (strcmp(sorted[first].name, sorted[i].name) != 0) {
+            first = i;
             continue;
-        char shown[80], name[120];
-        ps_escape(*sorted[i], strlen(*sorted[i]), shown, sizeof shown);
-        ps_log(PS_LOG_WARNING, "%s: more than one column is named '%s'; later ones get their position "
-                               "added", path, shown);
-        for (int first = i; i + 1 < columns->count && strcmp(*sorted[first], *sorted[i + 1]) == 0; i++) {
-            char **later = sorted[i + 1] > sorted[first] ? sorted[i + 1] : sorted[first];
-            snprintf(name, sizeof name, "%.80s_%d", *later, (int)(later - columns->names));
-            char *copy = ps_strdup(name);
-            if (copy == NULL) {
-                free(sorted);
-                return false;
-            }
-            if (later == sorted[first])
-                sorted[first] = sorted[i + 1];
-            free(*later);
-            *later = copy;
         }
+        if (i == first + 1)
+            ps_log(PS_LOG_WARNING, "%s: more than one column is named '%s'; later ones get their position "
+                                   "added", path,
+                   ps_escape(sorted[i].name, strlen(sorted[i].name), shown, sizeof shown));
+        char *unique = free_name(sorted, count, &sorted[i]);
+        fine = unique != NULL;
+        if (fine)
+            columns->names[sorted[i].field] = unique;
     }
+    for (int i = 0; i < count; i++)
+        if (columns->names[sorted[i].field] != sorted[i].name)
+            free(sorted[i].name);
     free(sorted);
-    return true;
+    return fine;
 }
 
 static bool make_names(struct ps_csv_columns *columns, const char *path, bool has_header)
@@ -119,12 +152,13 @@ static int find_name(const struct ps_csv_columns *columns, const char *name, con
                      bool has_header, struct ps_error *error)
 {
     int found = -1;
+    char shown[100];
     for (int i = 0; i < columns->count; i++) {
         if (strcmp(has_header ? columns->first[i] : columns->names[i], name) != 0)
             continue;
         if (found >= 0) {
             ps_fail(error, PS_INPUT, "%s: column name '%s' is ambiguous: columns %d and %d have it; choose "
-                    "by position", path, name, found, i);
+                    "by position", path, ps_escape(name, strlen(name), shown, sizeof shown), found, i);
             return -1;
         }
         found = i;

@@ -6,9 +6,11 @@
 
 #include "base/clock.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 static const struct ps_option read_options[] = {
@@ -226,13 +228,25 @@ static bool one_byte(const struct ps_value *value, const char *path, char *out,
                    value->text);
 }
 
+static bool is_line_end(char c)
+{
+    return c == '\n' || c == '\r';
+}
+
 bool ps_csv_separator(const struct ps_values *options, const char *path, char *out,
                       struct ps_error *error)
 {
     const struct ps_value *value = ps_values_get(options, "separator");
     size_t length = path != NULL ? strlen(path) : 0;
     *out = length > 4 && strcasecmp(path + length - 4, ".tsv") == 0 ? '\t' : ',';
-    return !value->given || one_byte(value, path != NULL ? path : "csv", out, error);
+    if (!value->given)
+        return true;
+    if (!one_byte(value, path != NULL ? path : "csv", out, error))
+        return false;
+    bool in_numbers = isalnum((unsigned char)*out) || strchr("+-.", *out) != NULL;
+    return (!in_numbers && *out != '"' && !is_line_end(*out)) ||
+           ps_fail(error, PS_USAGE, "%s: separator: a letter, a digit, a sign, a dot, a quote or a line "
+                   "end cannot separate numbers", path != NULL ? path : "csv");
 }
 
 static bool read_dialect(struct ps_reader *reader, struct ps_error *error)
@@ -256,6 +270,11 @@ static bool read_dialect(struct ps_reader *reader, struct ps_error *error)
     if (comment->given && !one_byte(comment, reader->path, &byte, error))
         return false;
     state->scan.comment = comment->given ? (unsigned char)byte : -1;
+    if (state->scan.separator == state->scan.quote || is_line_end(state->scan.quote) ||
+        (comment->given &&
+         (byte == state->scan.separator || byte == state->scan.quote || is_line_end(byte))))
+        return ps_fail(error, PS_USAGE, "%s: separator, quote and comment must be three characters, and "
+                       "no line ends", reader->path);
     return state->dtype != PS_BOOL ||
            ps_fail(error, PS_USAGE, "%s: csv columns cannot be read as bool; read u8 and compare",
                    reader->path);

@@ -89,7 +89,8 @@ static bool check_start(struct ps_csv_scan *scan, struct ps_error *error)
 static bool start(struct ps_csv_scan *scan, struct ps_error *error)
 {
     scan->begin = scan->end = 0;
-    scan->at_end = scan->in_record = scan->failed = false;
+    scan->at_end = scan->in_record = scan->in_skipped = scan->failed = false;
+    scan->place = PS_CSV_START;
     scan->next_line = 1;
     scan->record_bytes = 0;
     return start_parser(scan, error) && fill(scan, error) && check_start(scan, error);
@@ -132,32 +133,83 @@ void ps_csv_scan_close(struct ps_csv_scan *scan)
 
 // ---- Scanning ----
 
+#define WINDOW_BYTES 4096u // so that a file without LF (or CR) is not searched through line by line
+
 // Bytes of the next line with its end, or 0 when its end is not in the buffer yet.
 static size_t line_size(const struct ps_csv_scan *scan)
 {
-    const char *from = scan->buffer + scan->begin;
-    size_t left = scan->end - scan->begin;
-    const char *lf = memchr(from, '\n', left);
-    const char *cr = memchr(from, '\r', lf != NULL ? (size_t)(lf - from) : left);
-    if (cr != NULL && cr + 1 == from + left && !scan->at_end)
-        return 0; // perhaps a CRLF
-    if (cr != NULL && !(cr + 1 < from + left && cr[1] == '\n'))
-        return (size_t)(cr - from) + 1;
-    return lf != NULL ? (size_t)(lf - from) + 1 : 0;
+    const char *from = scan->buffer + scan->begin, *end = scan->buffer + scan->end;
+    for (const char *window = from; window < end; window += WINDOW_BYTES) {
+        size_t size = (size_t)(end - window) < WINDOW_BYTES ? (size_t)(end - window) : WINDOW_BYTES;
+        const char *lf = memchr(window, '\n', size);
+        const char *cr = memchr(window, '\r', lf != NULL ? (size_t)(lf - window) : size);
+        if (cr == NULL && lf == NULL)
+            continue;
+        if (cr == NULL)
+            return (size_t)(lf - from) + 1;
+        if (cr + 1 == end && !scan->at_end)
+            return 0; // perhaps a CRLF
+        return (size_t)(cr - from) + 1 + (cr + 1 < end && cr[1] == '\n');
+    }
+    return 0;
 }
 
-static bool feed(struct ps_csv_scan *scan, size_t size, struct ps_error *error)
+static bool is_end(char c)
+{
+    return c == '\n' || c == '\r';
+}
+
+// libcsv would take a quote inside a quoted field for text and read on to the next one, over any
+// number of records: it is told from the closing quote here.
+static bool check_quotes(struct ps_csv_scan *scan, const char *piece, size_t size,
+                         struct ps_error *error)
+{
+    bool inside = scan->place == PS_CSV_QUOTED || scan->place == PS_CSV_CLOSED;
+    if (!inside && memchr(piece, scan->quote, size) == NULL) {
+        bool at_start = piece[size - 1] == scan->separator || is_end(piece[size - 1]);
+        scan->place = at_start ? PS_CSV_START : PS_CSV_PLAIN;
+        return true;
+    }
+    for (size_t i = 0; i < size; i++) {
+        bool quote = piece[i] == scan->quote;
+        bool ends = piece[i] == scan->separator || is_end(piece[i]);
+        if (scan->place == PS_CSV_QUOTED)
+            scan->place = quote ? PS_CSV_CLOSED : PS_CSV_QUOTED;
+        else if (quote && scan->place != PS_CSV_PLAIN)
+            scan->place = PS_CSV_QUOTED; // opened, or one of a pair
+        else if (scan->place == PS_CSV_CLOSED && !ends)
+            return ps_fail(error, PS_INPUT, "%s, line %lld: text behind the closing quote of a field; a "
+                           "quote inside a quoted field is written twice", scan->path,
+                           (long long)scan->next_line);
+        else
+            scan->place = ends ? PS_CSV_START : PS_CSV_PLAIN;
+    }
+    return true;
+}
+
+// Comments, lines at the start and blank lines.
+static bool is_skipped(const struct ps_csv_scan *scan, const char *piece)
+{
+    return scan->in_skipped || scan->next_line <= scan->skip_lines ||
+           (unsigned char)piece[0] == scan->comment || is_end(piece[0]);
+}
+
+static bool feed(struct ps_csv_scan *scan, size_t size, bool whole_line, struct ps_error *error)
 {
     const char *piece = scan->buffer + scan->begin;
     if (!scan->in_record) {
         scan->line = scan->next_line;
-        if (scan->next_line <= scan->skip_lines || (unsigned char)piece[0] == scan->comment)
+        bool skipped = is_skipped(scan, piece);
+        scan->in_skipped = skipped && !whole_line;
+        if (skipped)
             return true;
     }
     if (memchr(piece, 0, size) != NULL)
         return ps_fail(error, PS_INPUT, "%s, line %lld: a NUL byte%s", scan->path,
                        (long long)scan->next_line,
                        scan->next_line == 1 ? " (is the file UTF-16? convert it to UTF-8)" : "");
+    if (!check_quotes(scan, piece, size, error))
+        return false;
     scan->record_bytes += size;
     if (scan->record_bytes > PS_CSV_RECORD_BYTES_MAX)
         return ps_fail(error, PS_INPUT, "%s, line %lld: a record of more than %u MiB; is a quote never "
@@ -167,10 +219,6 @@ static bool feed(struct ps_csv_scan *scan, size_t size, struct ps_error *error)
     if (csv_parse(&scan->parser, piece, size, on_field, on_record, scan) != size && !scan->failed)
         return ps_fail(error, PS_INPUT, "%s, line %lld: %s", scan->path, (long long)scan->line,
                        csv_strerror(csv_error(&scan->parser)));
-    // A blank line is no record; libcsv then stands where it stood.
-    bool blank = size == strspn(piece, "\r\n") || (size <= 2 && (piece[0] == '\r' || piece[0] == '\n'));
-    if (blank && scan->record_bytes == size)
-        scan->in_record = false, scan->record_bytes = 0;
     return !scan->failed;
 }
 
@@ -204,7 +252,7 @@ bool ps_csv_scan_some(struct ps_csv_scan *scan, bool *more_out, struct ps_error 
         // A CR that ends the buffer stays for the next time: its LF may follow.
         if (!whole_line && !scan->at_end && scan->buffer[scan->end - 1] == '\r')
             size--;
-        if (!feed(scan, size, error))
+        if (!feed(scan, size, whole_line, error))
             return false;
         scan->begin += size;
         scan->next_line += whole_line;

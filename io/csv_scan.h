@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // From the bytes of a CSV file to records of fields, by libcsv, with the line each record starts
 // on. Rules: RFC 4180; records end at LF, CRLF or CR; blank lines are no records; a quote inside an
-// unquoted field is an ordinary character; a byte order mark at the start is skipped.
+// unquoted field is an ordinary character, text behind a closing quote is an error; a byte order
+// mark at the start is skipped.
 #ifndef PS_IO_CSV_SCAN_H
 #define PS_IO_CSV_SCAN_H
 
@@ -12,6 +13,9 @@
 #include <stdint.h>
 
 #define PS_CSV_RECORD_BYTES_MAX (64u << 20) // a longer record is taken for an unclosed quote
+
+// Where in a field the scan stands: only then is it known which quotes mean something.
+enum ps_csv_place { PS_CSV_START, PS_CSV_PLAIN, PS_CSV_QUOTED, PS_CSV_CLOSED };
 
 struct ps_csv_scan {
     // Set by the caller:
@@ -28,7 +32,9 @@ struct ps_csv_scan {
     // Private:
     struct csv_parser parser;
     int file;
+    enum ps_csv_place place;
     bool parser_open, at_end, in_record, failed;
+    bool in_skipped; // within a comment that is longer than the buffer
     int64_t next_line;
     uint64_t bytes, record_bytes;
     char *buffer;

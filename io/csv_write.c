@@ -108,11 +108,12 @@ static bool write_rows(struct ps_writer *writer, int64_t first_row, int64_t rows
     size_t bytes = ps_dtype_bytes(writer->array->dtype);
     int64_t count = rows * ps_array_row_elements(writer->array);
     char number[PS_NUMBER_TEXT + 1];
-    (void)first_row;
+    // A line of named elements may come in several blocks.
+    int64_t before = state->one_line ? first_row : 0;
     for (int64_t i = 0; i < count; i++) {
         size_t length = ps_value_to_text(writer->array->dtype, (const char *)data + (size_t)i * bytes,
                                          number);
-        number[length] = (i + 1) % state->fields == 0 ? '\n' : state->separator;
+        number[length] = (before + i + 1) % state->fields == 0 ? '\n' : state->separator;
         if (!put(writer, number, length + 1, error))
             return false;
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/hdf5_common.h"
 
+#include "io/file.h"
 #include "io/hdf5_info.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -44,6 +44,9 @@ static const char *advice(const char *reason)
     if (strstr(reason, "unable to lock file") != NULL)
         return "; it is locked by another program that writes it "
                "(HDF5_USE_FILE_LOCKING=FALSE reads anyway, at your own risk)";
+    if (strstr(reason, "already open for write") != NULL)
+        return "; the program that wrote it was killed or still runs "
+               "(h5clear -s FILE takes the mark off when it is gone)";
     if (strstr(reason, "truncated file") != NULL)
         return "; the file was cut, or its writer did not close it";
     if (strstr(reason, "required filter") != NULL)
@@ -66,23 +69,37 @@ bool ps_hdf5_fail(struct ps_error *error, enum ps_status status, const char *for
                    advice(reason));
 }
 
+static void not_hdf5(const char *path, int file, struct ps_error *error)
+{
+    char head[24], shown[100];
+    ssize_t got = pread(file, head, sizeof head, 0);
+    ps_escape(head, got > 0 ? (size_t)got : 0, shown, sizeof shown);
+    if (got == 0)
+        ps_fail(error, PS_INPUT, "%s is empty, not an HDF5 file", path);
+    else if (got > 3 && memcmp(head, "CDF", 3) == 0)
+        ps_fail(error, PS_INPUT, "%s is a classic netCDF file, not HDF5; convert it: "
+                "nccopy -k nc4 IN OUT", path);
+    else
+        ps_fail(error, PS_INPUT, "%s is not an HDF5 file (it starts with '%s')", path, shown);
+}
+
 hid_t ps_hdf5_open(const char *path, struct ps_error *error)
 {
-    if (access(path, R_OK) != 0) {
-        ps_fail_errno(error, PS_INPUT, "cannot open %s", path);
+    uint64_t bytes;
+    int raw = ps_file_open(path, &bytes, error); // refuses what is no file without waiting
+    if (raw < 0)
         return -1;
-    }
     hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    if (file >= 0)
-        return file;
-    // Asked only now, for it would say "no" of a locked file as well.
-    char reason[300] = "";
-    H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, keep_description, reason);
-    if (strstr(reason, "file signature not found") != NULL)
-        ps_fail(error, PS_INPUT, "%s is not an HDF5 file", path);
-    else
-        ps_hdf5_fail(error, PS_INPUT, "cannot open %s", path);
-    return -1;
+    if (file < 0) {
+        char reason[300] = "";
+        H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, keep_description, reason);
+        if (strstr(reason, "file signature not found") != NULL)
+            not_hdf5(path, raw, error);
+        else
+            ps_hdf5_fail(error, PS_INPUT, "cannot open %s", path);
+    }
+    close(raw);
+    return file;
 }
 
 // ---- Types ----
@@ -155,24 +172,30 @@ static bool integer_dtype(hid_t type, enum ps_dtype *dtype)
     return false;
 }
 
+// The narrowest dtype that holds all values: bfloat16 has two bytes, but needs f32.
 static bool float_dtype(hid_t type, enum ps_dtype *dtype)
 {
-    size_t bytes = H5Tget_size(type);
-    *dtype = bytes <= 2 ? PS_F16 : bytes <= 4 ? PS_F32 : PS_F64;
-    return bytes <= 8;
+    size_t sign, exponent, exponent_bits, fraction, fraction_bits;
+    if (H5Tget_fields(type, &sign, &exponent, &exponent_bits, &fraction, &fraction_bits) < 0)
+        return false;
+    *dtype = exponent_bits <= 5 && fraction_bits <= 10   ? PS_F16
+             : exponent_bits <= 8 && fraction_bits <= 23 ? PS_F32
+                                                         : PS_F64;
+    return exponent_bits <= 11 && fraction_bits <= 52;
 }
 
-// h5py's bool: an enum of one byte with the members FALSE and TRUE.
+static bool member_is(hid_t type, const char *name, signed char wanted)
+{
+    signed char value = -1;
+    int index = H5Tget_member_index(type, name);
+    return index >= 0 && H5Tget_member_value(type, (unsigned)index, &value) >= 0 && value == wanted;
+}
+
+// h5py's bool: an enum of one byte with the members FALSE (0) and TRUE (1).
 static bool is_bool(hid_t type)
 {
-    if (H5Tget_size(type) != 1 || H5Tget_nmembers(type) != 2)
-        return false;
-    char *first = H5Tget_member_name(type, 0), *second = H5Tget_member_name(type, 1);
-    bool fine = first != NULL && second != NULL && strcmp(first, "FALSE") == 0 &&
-                strcmp(second, "TRUE") == 0;
-    H5free_memory(first);
-    H5free_memory(second);
-    return fine;
+    return H5Tget_size(type) == 1 && H5Tget_nmembers(type) == 2 && member_is(type, "FALSE", 0) &&
+           member_is(type, "TRUE", 1);
 }
 
 static const char *class_name(H5T_class_t class)
@@ -209,7 +232,7 @@ bool ps_hdf5_dtype(hid_t type, enum ps_dtype *dtype_out, hid_t *memory_out, cons
             return false;
         *memory_out = ps_hdf5_type(*dtype_out);
     } else if (class == H5T_FLOAT) {
-        *what_out = "floating point of more than 8 bytes";
+        *what_out = "floating point wider than f64";
         if (!float_dtype(type, dtype_out))
             return false;
         *memory_out = ps_hdf5_type(*dtype_out);
@@ -220,9 +243,10 @@ bool ps_hdf5_dtype(hid_t type, enum ps_dtype *dtype_out, hid_t *memory_out, cons
             H5Tclose(base);
         if (!fine)
             return false;
+        // Plain integers: values without a name stay what they are.
+        *memory_out = ps_hdf5_type(*dtype_out);
         if (is_bool(type))
             *dtype_out = PS_BOOL;
-        *memory_out = H5Tget_native_type(type, H5T_DIR_ASCEND); // its values are plain integers
     } else {
         return false;
     }

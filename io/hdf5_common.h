@@ -13,7 +13,7 @@
 void ps_hdf5_lock(void);
 void ps_hdf5_unlock(void);
 
-// "WHAT: reason", the reason taken from the library's error stack (innermost entry), with advice
+// "WHAT: reason", to be called before any other use of the library; the reason is taken from the library's error stack (innermost entry), with advice
 // for locked and truncated files and missing filters. Clears the stack.
 bool ps_hdf5_fail(struct ps_error *error, enum ps_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -21,15 +21,29 @@ bool ps_hdf5_fail(struct ps_error *error, enum ps_status status, const char *for
 // Opens for reading; says why not (not HDF5, locked, truncated, ...). -1 on failure.
 hid_t ps_hdf5_open(const char *path, struct ps_error *error);
 
+// Opens the dataset `wanted`, or the only numeric one when it is NULL; *name_out is its path (to be
+// freed). -1 on failure: no such name (with the nearest one), a broken link, a group, ... . wanted
+// may also lead through links, into other files too.
+hid_t ps_hdf5_find(hid_t file, const char *path, const char *wanted, char **name_out,
+                   struct ps_error *error);
+// Whether every part of the path exists and no link on it is broken.
+bool ps_hdf5_exists(hid_t file, const char *name);
+// Fails when a filter is not installed, a source of a virtual dataset is missing, or an external
+// file is missing or too short. path, name: for messages.
+bool ps_hdf5_check_storage(hid_t set, hid_t properties, const char *path, const char *name,
+                           struct ps_error *error);
+// Whether external files lie beside the HDF5 file, where the library does not look by itself.
+bool ps_hdf5_parts_are_beside(hid_t set, hid_t properties);
+
 // The dtype of a stored type, and the type to read it with (to be closed). False: not numeric;
-// *what_out then names it ("a string", "compound").
+// *what_out then names it ("text", "compound").
 bool ps_hdf5_dtype(hid_t type, enum ps_dtype *dtype_out, hid_t *memory_out, const char **what_out);
 // A new library type that is the dtype in memory (bool: h5py's enum). Little or big endian as here.
 hid_t ps_hdf5_type(enum ps_dtype dtype);
 // Whether the stored type is the dtype as it lies in memory, but for the order of bytes.
 bool ps_hdf5_is_plain(hid_t type, enum ps_dtype dtype, bool *swapped_out);
 
-// Paths of all numeric datasets of the file with 0 to 8 axes, in the order of their names.
+// Paths of all numeric datasets of the file, in the order of their names. Links are not followed.
 struct ps_hdf5_names {
     char **list;
     int count;

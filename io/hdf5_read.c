@@ -32,6 +32,9 @@ static const struct ps_option write_options[] = {
     {0},
 };
 
+#define DEFAULT_CACHE_BYTES (1u << 20)   // of the library
+#define LARGEST_CACHE_BYTES (256u << 20) // of chunks, per input
+
 struct state {
     hid_t file, set, memory; // memory: the type to read with
     int raw;                 // descriptor for direct reads, or -1
@@ -41,75 +44,22 @@ struct state {
 
 // ---- Opening ----
 
-static bool no_such_dataset(struct ps_reader *reader, const char *name, struct ps_error *error)
+static void not_numbers(const struct ps_reader *reader, hid_t type, const char *name,
+                        const char *what, struct ps_error *error)
 {
-    const struct state *state = reader->state;
-    struct ps_hdf5_names names;
-    struct ps_text list = {0};
-    ps_hdf5_datasets(state->file, &names);
-    for (int i = 0; i < names.count && i < 20; i++)
-        ps_text_printf(&list, "%s%s", i > 0 ? ", " : "", names.list[i]);
-    const char *near = ps_nearest(name, (const char *const *)names.list, (size_t)names.count);
-    ps_fail(error, PS_INPUT, "%s has no dataset '%s'%s%s%s; numeric datasets: %s%s", reader->path,
-            name, near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "",
-            list.data ? list.data : "none", names.count > 20 ? ", ..." : "");
-    ps_text_free(&list);
-    ps_hdf5_names_free(&names);
-    return false;
-}
-
-// The only numeric dataset there is.
-static char *only_dataset(struct ps_reader *reader, struct ps_error *error)
-{
-    const struct state *state = reader->state;
-    struct ps_hdf5_names names;
-    struct ps_text list = {0};
-    char *name = NULL;
-    if (!ps_hdf5_datasets(state->file, &names)) {
-        ps_hdf5_fail(error, PS_INPUT, "cannot list the datasets of %s", reader->path);
-    } else if (names.count == 1) {
-        name = ps_strdup(names.list[0]);
-    } else {
-        for (int i = 0; i < names.count && i < 20; i++)
-            ps_text_printf(&list, "%s%s", i > 0 ? ", " : "", names.list[i]);
-        ps_fail(error, PS_INPUT, "%s holds %d numeric datasets: say which with `dataset:`%s%s",
-                reader->path, names.count, names.count > 0 ? "; there are " : "",
-                list.data ? list.data : "");
+    struct ps_text members = {0};
+    char shown[80];
+    int count = H5Tget_class(type) == H5T_COMPOUND ? H5Tget_nmembers(type) : 0;
+    for (int i = 0; i < count && i < 20; i++) {
+        char *member = H5Tget_member_name(type, (unsigned)i);
+        if (member != NULL)
+            ps_text_printf(&members, "%s%s", i > 0 ? ", " : ": ",
+                           ps_escape(member, strlen(member), shown, sizeof shown));
+        H5free_memory(member);
     }
-    ps_text_free(&list);
-    ps_hdf5_names_free(&names);
-    return name;
-}
-
-// Every part of the path must exist: the library's own message names none of them.
-static bool path_exists(hid_t file, const char *name)
-{
-    char part[1024];
-    if (strlen(name) >= sizeof part || name[0] == '\0')
-        return false;
-    for (size_t i = 1; i <= strlen(name); i++) {
-        if (name[i] != '/' && name[i] != '\0')
-            continue;
-        memcpy(part, name, i);
-        part[i] = '\0';
-        if (strcmp(part, "/") != 0 && H5Lexists(file, part, H5P_DEFAULT) <= 0)
-            return false;
-    }
-    return H5Oexists_by_name(file, name, H5P_DEFAULT) > 0;
-}
-
-static bool open_dataset(struct ps_reader *reader, const char *name, struct ps_error *error)
-{
-    struct state *state = reader->state;
-    H5O_info_t info;
-    if (!path_exists(state->file, name))
-        return no_such_dataset(reader, name, error);
-    if (H5Oget_info_by_name(state->file, name, &info, H5P_DEFAULT) >= 0 &&
-        info.type != H5O_TYPE_DATASET)
-        return ps_fail(error, PS_INPUT, "%s: '%s' is a group, not a dataset", reader->path, name);
-    state->set = H5Dopen2(state->file, name, H5P_DEFAULT);
-    return state->set >= 0 ||
-           ps_hdf5_fail(error, PS_INPUT, "%s: cannot open dataset %s", reader->path, name);
+    ps_fail(error, PS_INPUT, "%s: dataset %s is %s%s, not numbers", reader->path, name, what,
+            members.data ? members.data : "");
+    ps_text_free(&members);
 }
 
 static bool read_shape(struct ps_reader *reader, const char *name, struct ps_error *error)
@@ -123,18 +73,23 @@ static bool read_shape(struct ps_reader *reader, const char *name, struct ps_err
     bool numeric = type >= 0 && ps_hdf5_dtype(type, &dtype, &state->memory, &what);
     int rank = space >= 0 ? H5Sget_simple_extent_ndims(space) : -1;
     bool null = space >= 0 && H5Sget_simple_extent_type(space) == H5S_NULL;
+    if (type < 0 || rank < 0 || (rank > 0 && H5Sget_simple_extent_dims(space, dims, NULL) < 0))
+        rank = -1;
+    bool opened = rank >= 0;
+    if (!opened)
+        ps_hdf5_fail(error, PS_INPUT, "%s: cannot read the type and shape of dataset %s",
+                     reader->path, name);
+    else if (!numeric)
+        not_numbers(reader, type, name, what, error);
     if (type >= 0)
         H5Tclose(type);
-    if (rank > 0)
-        H5Sget_simple_extent_dims(space, dims, NULL);
     if (space >= 0)
         H5Sclose(space);
-    if (type >= 0 && !numeric)
-        return ps_fail(error, PS_INPUT, "%s: dataset %s is %s, not numbers", reader->path, name,
-                       what);
-    if (rank < 0 || null)
-        return ps_hdf5_fail(error, PS_INPUT, "%s: dataset %s has no shape (it is empty)",
-                            reader->path, name);
+    if (!opened || !numeric)
+        return false;
+    if (null)
+        return ps_fail(error, PS_INPUT, "%s: dataset %s has no shape (it is empty)", reader->path,
+                       name);
     if (rank > 4)
         return ps_fail(error, PS_INPUT, "%s: dataset %s has %d axes; at most 4 are supported",
                        reader->path, name, rank);
@@ -147,27 +102,12 @@ static bool read_shape(struct ps_reader *reader, const char *name, struct ps_err
     return true;
 }
 
-static bool filters_are_there(struct ps_reader *reader, hid_t properties, const char *name,
-                              struct ps_error *error)
+// Not behind an external link: offsets of another file mean nothing in this one.
+static bool is_in_this_file(const struct state *state)
 {
-    for (int i = 0; i < H5Pget_nfilters(properties); i++) {
-        unsigned flags, config;
-        size_t values = 0;
-        char own[80] = "";
-        const char *from = NULL;
-        H5Z_filter_t id = H5Pget_filter2(properties, (unsigned)i, &flags, &values, NULL, sizeof own,
-                                         own, &config);
-        if (id < 0 || H5Zfilter_avail(id) > 0)
-            continue;
-        H5Eclear2(H5E_DEFAULT);
-        const char *known = ps_hdf5_filter_name(id, &from);
-        return ps_fail(error, PS_INPUT, "%s: dataset %s is compressed with filter %d (%s), which is "
-                       "not installed; %s%s%s and set HDF5_PLUGIN_PATH to its folder", reader->path,
-                       name, (int)id, known ? known : own[0] ? own : "unknown",
-                       from ? "install " : "install its plugin", from ? from : "",
-                       from ? " (for example: pip install hdf5plugin)" : "");
-    }
-    return true;
+    H5O_info_t file, set;
+    return H5Oget_info(state->file, &file) >= 0 && H5Oget_info(state->set, &set) >= 0 &&
+           file.fileno == set.fileno;
 }
 
 // A direct read needs: one piece in this very file, and numbers as they are in memory.
@@ -187,12 +127,73 @@ static void find_direct(struct ps_reader *reader, hid_t properties)
     haddr_t offset = H5Dget_offset(state->set);
     if (offset == HADDR_UNDEF || bytes == 0)
         return; // never written: the library knows the fill value
+    if (!is_in_this_file(state))
+        return;
     state->raw = ps_file_open(reader->path, &file_bytes, &ignored);
     if (state->raw >= 0 && (offset > file_bytes || bytes > file_bytes - offset)) {
         close(state->raw); // truncated: the library will say so in its words
         state->raw = -1;
     }
     state->offset = offset;
+}
+
+// 0: not in chunks, or too many bytes for any cache.
+static size_t chunk_row_bytes(const struct ps_array *array, hid_t properties)
+{
+    hsize_t chunk[PS_RANK_MAX];
+    double bytes = (double)ps_dtype_bytes(array->dtype);
+    if (H5Pget_layout(properties) != H5D_CHUNKED ||
+        H5Pget_chunk(properties, PS_RANK_MAX, chunk) != array->rank)
+        return 0;
+    for (int i = 0; i < array->rank; i++) {
+        hsize_t count = i == 0 ? 1 : ((hsize_t)array->dims[i] + chunk[i] - 1) / chunk[i];
+        bytes *= (double)count * (double)chunk[i];
+    }
+    return bytes < 1e12 ? (size_t)bytes : 0;
+}
+
+// Chunks touched by one row range are wanted again by the next one: the cache holds a row of chunks
+// twice, where that is not too much. External files without a prefix are also looked for beside
+// the file that names them.
+static bool reopen(struct ps_reader *reader, hid_t properties, const char *name,
+                   struct ps_error *error)
+{
+    struct state *state = reader->state;
+    hid_t access = H5Pcreate(H5P_DATASET_ACCESS);
+    bool beside = ps_hdf5_parts_are_beside(state->set, properties);
+    size_t cache = chunk_row_bytes(&reader->array, properties);
+    bool fine = access >= 0 && (!beside || H5Pset_efile_prefix(access, "${ORIGIN}") >= 0);
+    if (fine && cache > DEFAULT_CACHE_BYTES / 2 && cache <= LARGEST_CACHE_BYTES / 2)
+        fine = H5Pset_chunk_cache(access, 12421, 2 * cache, H5D_CHUNK_CACHE_W0_DEFAULT) >= 0;
+    if (fine) {
+        H5Dclose(state->set); // an open dataset keeps its cache
+        state->set = H5Dopen2(state->file, name, access);
+        fine = state->set >= 0;
+    }
+    if (!fine)
+        ps_hdf5_fail(error, PS_INPUT, "%s: cannot open dataset %s", reader->path, name);
+    if (access >= 0)
+        H5Pclose(access);
+    return fine;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static bool all_differ(char *const *names, size_t count)
+{
+    char **sorted = malloc((count + 1) * sizeof *sorted);
+    bool differ = sorted != NULL;
+    if (differ) {
+        memcpy(sorted, names, count * sizeof *sorted);
+        qsort(sorted, count, sizeof *sorted, by_text);
+    }
+    for (size_t i = 1; differ && i < count; i++)
+        differ = strcmp(sorted[i - 1], sorted[i]) != 0;
+    free(sorted);
+    return differ;
 }
 
 static void read_columns(struct ps_reader *reader)
@@ -214,7 +215,7 @@ static void read_columns(struct ps_reader *reader)
         bool complete = true;
         for (hsize_t i = 0; i < count; i++)
             complete = complete && names[i] != NULL;
-        if (complete)
+        if (complete && all_differ(names, (size_t)count))
             ps_array_set_columns(&reader->array, (int)count, (const char *const *)names, &ignored);
         H5Dvlen_reclaim(type, space, H5P_DEFAULT, names);
     }
@@ -234,19 +235,23 @@ static bool open_all(struct ps_reader *reader, struct ps_error *error)
     state->file = ps_hdf5_open(reader->path, error);
     if (state->file < 0)
         return false;
-    char *name = value->given ? ps_strdup(value->text) : only_dataset(reader, error);
-    if (name == NULL)
-        return ps_fail_memory(error, 1, "a name");
-    bool fine = open_dataset(reader, name, error) && read_shape(reader, name, error);
+    char *found = NULL, shown[300];
+    state->set = ps_hdf5_find(state->file, reader->path, value->given ? value->text : NULL, &found,
+                              error);
+    if (state->set < 0)
+        return false;
+    const char *name = ps_escape(found, strlen(found), shown, sizeof shown);
+    bool fine = read_shape(reader, name, error);
     hid_t properties = fine ? H5Dget_create_plist(state->set) : -1;
-    fine = fine && filters_are_there(reader, properties, name, error);
+    fine = fine && ps_hdf5_check_storage(state->set, properties, reader->path, name, error) &&
+           reopen(reader, properties, found, error);
     if (fine) {
         find_direct(reader, properties);
         read_columns(reader);
     }
     if (properties >= 0)
         H5Pclose(properties);
-    free(name);
+    free(found);
     return fine;
 }
 
@@ -331,7 +336,10 @@ static bool hdf5_read(struct ps_reader *reader, int64_t first_row, int64_t rows,
         result->decode_ms = ps_decode(reader->array.dtype, state->swapped, data, count);
         return true;
     }
-    return read_library(reader, first_row, rows, data, error);
+    if (!read_library(reader, first_row, rows, data, error))
+        return false;
+    result->decode_ms = ps_decode(reader->array.dtype, false, data, count);
+    return true;
 }
 
 static bool hdf5_recognise(const unsigned char *head, size_t length)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #define CHUNK_BYTES (1u << 20)
+#define COMPACT_COLUMNS_MAX 4000 // names take 16 bytes each of the 64 KiB of an object header
 #define CHUNK_CACHE_BYTES (16u << 20) // at least; must hold the chunks that one row touches
 
 struct state {
@@ -85,7 +86,7 @@ static hid_t make_space(const struct ps_array *array)
     return H5Screate_simple(array->rank, dims, most);
 }
 
-static bool create_dataset(struct ps_writer *writer)
+static bool create_dataset(struct ps_writer *writer, struct ps_error *error)
 {
     struct state *state = writer->state;
     const char *name = ps_values_get(writer->options, "dataset")->text;
@@ -100,7 +101,11 @@ static bool create_dataset(struct ps_writer *writer)
                 H5Pset_obj_track_times(create, 0) >= 0 && // same input, same bytes
                 (chunked ? set_chunks(writer, create, access)
                          : H5Pset_alloc_time(create, H5D_ALLOC_TIME_EARLY) >= 0);
+    if (writer->array->column_count > COMPACT_COLUMNS_MAX)
+        fine = fine && H5Pset_attr_phase_change(create, 0, 0) >= 0;
     state->set = fine ? H5Dcreate2(state->file, name, state->type, space, link, create, access) : -1;
+    if (state->set < 0)
+        ps_hdf5_fail(error, PS_OUTPUT, "cannot write dataset %s of %s", name, writer->path);
     if (state->set >= 0 && !chunked) {
         haddr_t offset = H5Dget_offset(state->set);
         state->offset = offset == HADDR_UNDEF ? 0 : offset;
@@ -116,7 +121,8 @@ static bool create_dataset(struct ps_writer *writer)
 
 // ---- Attributes ----
 
-static bool write_strings(hid_t object, const char *name, int count, const char *const *strings)
+static bool write_strings(const struct ps_writer *writer, hid_t object, const char *name, int count,
+                          const char *const *strings, struct ps_error *error)
 {
     hsize_t size = (hsize_t)count;
     hid_t type = H5Tcopy(H5T_C_S1);
@@ -125,6 +131,8 @@ static bool write_strings(hid_t object, const char *name, int count, const char 
                 H5Tset_cset(type, H5T_CSET_UTF8) >= 0;
     hid_t attribute = fine ? H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT) : -1;
     fine = attribute >= 0 && H5Awrite(attribute, type, strings) >= 0;
+    if (!fine)
+        ps_hdf5_fail(error, PS_OUTPUT, "cannot write attribute %s of %s", name, writer->path);
     if (attribute >= 0)
         H5Aclose(attribute);
     if (space >= 0)
@@ -134,18 +142,37 @@ static bool write_strings(hid_t object, const char *name, int count, const char 
     return fine;
 }
 
-static bool write_attributes(struct ps_writer *writer)
+static bool write_attributes(struct ps_writer *writer, struct ps_error *error)
 {
     struct state *state = writer->state;
     const struct ps_array *array = writer->array;
     return (writer->provenance == NULL ||
-            write_strings(state->file, "penstock_config", -1, &writer->provenance)) &&
+            write_strings(writer, state->file, "penstock_config", -1, &writer->provenance, error)) &&
            (array->column_count == 0 ||
-            write_strings(state->set, "columns", array->column_count,
-                          (const char *const *)array->columns));
+            write_strings(writer, state->set, "columns", array->column_count,
+                          (const char *const *)array->columns, error));
 }
 
 // ---- The row's functions ----
+
+static bool create_file(struct ps_writer *writer, struct ps_error *error)
+{
+    struct state *state = writer->state;
+    hid_t create = H5Pcreate(H5P_FILE_CREATE), access = H5Pcreate(H5P_FILE_ACCESS);
+    bool fine = create >= 0 && access >= 0;
+    // Only the newer object headers (HDF5 1.8) hold larger attributes; they would also note the time.
+    if (fine && writer->array->column_count > COMPACT_COLUMNS_MAX)
+        fine = H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_LATEST) >= 0 &&
+               H5Pset_obj_track_times(create, 0) >= 0;
+    state->file = fine ? H5Fcreate(writer->temp_path, H5F_ACC_TRUNC, create, access) : -1;
+    if (state->file < 0)
+        ps_hdf5_fail(error, PS_OUTPUT, "cannot create %s", writer->path);
+    if (create >= 0)
+        H5Pclose(create);
+    if (access >= 0)
+        H5Pclose(access);
+    return state->file >= 0;
+}
 
 static bool hdf5_create(struct ps_writer *writer, struct ps_error *error)
 {
@@ -157,10 +184,8 @@ static bool hdf5_create(struct ps_writer *writer, struct ps_error *error)
     state->grows = writer->array->rank > 0 && writer->array->dims[0] == PS_ROWS_UNKNOWN;
     writer->state = state;
     ps_hdf5_lock();
-    state->file = H5Fcreate(writer->temp_path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-    bool fine = state->file >= 0 && create_dataset(writer) && write_attributes(writer);
-    if (!fine)
-        ps_hdf5_fail(error, PS_OUTPUT, "cannot write %s", writer->path);
+    bool fine = create_file(writer, error) && create_dataset(writer, error) &&
+                write_attributes(writer, error);
     ps_hdf5_unlock();
     return fine;
 }
@@ -176,14 +201,21 @@ static bool grow(struct ps_writer *writer, int64_t rows)
     return H5Dset_extent(state->set, dims) >= 0;
 }
 
+static bool cannot_write(const struct ps_writer *writer, int64_t first_row, int64_t rows,
+                         struct ps_error *error)
+{
+    return ps_hdf5_fail(error, PS_OUTPUT, "cannot write rows %lld to %lld of %s",
+                        (long long)first_row, (long long)(first_row + rows - 1), writer->path);
+}
+
 static bool write_library(struct ps_writer *writer, int64_t first_row, int64_t rows,
-                          const void *data)
+                          const void *data, struct ps_error *error)
 {
     struct state *state = writer->state;
     const struct ps_array *array = writer->array;
     hsize_t start[PS_RANK_MAX] = {0}, count[PS_RANK_MAX];
     if (state->grows && first_row + rows > state->rows && !grow(writer, first_row + rows))
-        return false;
+        return cannot_write(writer, first_row, rows, error);
     for (int i = 0; i < array->rank; i++)
         count[i] = (hsize_t)array->dims[i];
     start[0] = (hsize_t)first_row;
@@ -194,6 +226,8 @@ static bool write_library(struct ps_writer *writer, int64_t first_row, int64_t r
                 (array->rank == 0 ||
                  H5Sselect_hyperslab(to, H5S_SELECT_SET, start, NULL, count, NULL) >= 0) &&
                 H5Dwrite(state->set, state->type, from, to, H5P_DEFAULT, data) >= 0;
+    if (!fine)
+        cannot_write(writer, first_row, rows, error);
     if (to >= 0)
         H5Sclose(to);
     if (from >= 0)
@@ -212,40 +246,42 @@ static bool hdf5_write(struct ps_writer *writer, int64_t first_row, int64_t rows
         return ps_file_write(state->raw, writer->path,
                              state->offset + (uint64_t)first_row * row_bytes, data, bytes, error);
     ps_hdf5_lock();
-    bool fine = write_library(writer, first_row, rows, data);
-    if (!fine)
-        ps_hdf5_fail(error, PS_OUTPUT, "cannot write rows %lld to %lld of %s", (long long)first_row,
-                     (long long)(first_row + rows - 1), writer->path);
+    bool fine = write_library(writer, first_row, rows, data, error);
     ps_hdf5_unlock();
     return fine;
 }
 
-static bool close_handles(struct state *state)
+// error NULL: the file is thrown away.
+static bool close_handles(const struct ps_writer *writer, struct ps_error *error)
 {
+    struct state *state = writer->state;
+    hid_t *handles[] = {&state->type, &state->set, &state->file};
     bool fine = true;
-    if (state->type >= 0)
-        fine = H5Tclose(state->type) >= 0 && fine;
-    if (state->set >= 0)
-        fine = H5Dclose(state->set) >= 0 && fine;
-    if (state->file >= 0)
-        fine = H5Fclose(state->file) >= 0 && fine;
-    state->type = state->set = state->file = -1;
+    for (int i = 0; i < 3; i++) {
+        if (*handles[i] < 0)
+            continue;
+        bool closed = i == 0   ? H5Tclose(*handles[i]) >= 0
+                      : i == 1 ? H5Dclose(*handles[i]) >= 0
+                               : H5Fclose(*handles[i]) >= 0;
+        if (!closed && error != NULL) // the first failure is the one that is told
+            ps_hdf5_fail(error, PS_OUTPUT, "cannot complete %s", writer->path);
+        fine = fine && closed;
+        *handles[i] = -1;
+    }
     return fine;
 }
 
 static bool hdf5_finish(struct ps_writer *writer, int64_t rows, struct ps_error *error)
 {
     struct state *state = writer->state;
-    if (state->raw >= 0 && close(state->raw) != 0) {
-        state->raw = -1;
-        return ps_fail_errno(error, PS_OUTPUT, "cannot write %s", writer->path);
-    }
+    int raw = state->raw;
     state->raw = -1;
+    if (raw >= 0 && close(raw) != 0)
+        return ps_fail_errno(error, PS_OUTPUT, "cannot write %s", writer->path);
     ps_hdf5_lock();
-    bool fine = !state->grows || state->rows == rows || grow(writer, rows);
-    fine = close_handles(state) && fine; // what the library still held is written here
-    if (!fine)
-        ps_hdf5_fail(error, PS_OUTPUT, "cannot complete %s", writer->path);
+    bool fine = !state->grows || state->rows == rows || grow(writer, rows) ||
+                ps_hdf5_fail(error, PS_OUTPUT, "cannot complete %s", writer->path);
+    fine = close_handles(writer, error) && fine; // what the library still held is written here
     ps_hdf5_unlock();
     return fine;
 }
@@ -256,7 +292,7 @@ static void hdf5_close(struct ps_writer *writer)
     if (state == NULL)
         return;
     ps_hdf5_lock();
-    close_handles(state);
+    close_handles(writer, NULL);
     H5Eclear2(H5E_DEFAULT);
     ps_hdf5_unlock();
     if (state->raw >= 0)

@@ -225,7 +225,8 @@ static bool feed(struct ps_csv_scan *scan, size_t size, bool whole_line, struct 
 static bool finish(struct ps_csv_scan *scan, struct ps_error *error)
 {
     scan->error = error;
-    if (csv_fini(&scan->parser, on_field, on_record, scan) != 0)
+    // Seen here because libcsv takes the end of the file for the end of the field.
+    if (scan->place == PS_CSV_QUOTED || csv_fini(&scan->parser, on_field, on_record, scan) != 0)
         return ps_fail(error, PS_INPUT, "%s: a quote opened in the record at line %lld is never closed",
                        scan->path, (long long)scan->line);
     return !scan->failed;

@@ -41,6 +41,7 @@ static const struct csv_case cases[] = {
     {"long record", "a,b\n1,2\n4,5,6,7\n", {NULL}, 0, 0, {NULL}, "line 3 has 4 fields, expected 2"},
     {"lines are counted through quotes", "n,v\n\"a\nb\",1\nc,x\n", {"columns", "[v", NULL}, 0, 0, {NULL}, "line 4, column 1 ('v'): 'x'"},
     {"open quote", "n,v\na,1\n\"b,2\nc,3\n", {"columns", "[v", NULL}, 0, 0, {NULL}, "line 3 is never closed"},
+    {"text behind a closing quote", "n,v\n\"a\"b,1\nc,2\n", {"columns", "[v", NULL}, 0, 0, {NULL}, "line 2"},
     {"UTF-16", "\xFF\xFEx", {NULL}, 0, 0, {NULL}, "UTF-16"},
     {"gzip", "\x1F\x8B\x08", {NULL}, 0, 0, {NULL}, "gzip"},
     {"unknown column", "temp,b\n1,2\n", {"columns", "[tmp", NULL}, 0, 0, {NULL}, "did you mean 'temp'?"},
@@ -127,11 +128,12 @@ static void test_table(void)
 static void test_integers(void)
 {
     const char *pairs[] = {"dtype", "i64", NULL}, *small[] = {"dtype", "u8", NULL};
+    const char *whole = "v\n9007199254740993\n-9223372036854775808\n7\n";
     struct help_input input;
     struct ps_read_result result;
     int64_t got[4] = {0};
     CU_ASSERT(help_open(&input, &ps_format_csv,
-                        make_file("v\n9007199254740993\n-9223372036854775808\n7\n", 43), pairs));
+                        make_file(whole, strlen(whole)), pairs));
     CU_ASSERT(ps_reader_read(&input.reader, 0, 4, got, &result, &input.error));
     CU_ASSERT(result.rows == 3 && got[0] == 9007199254740993 && got[1] == INT64_MIN && got[2] == 7);
     help_close(&input);

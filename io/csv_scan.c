@@ -216,6 +216,9 @@ static bool feed(struct ps_csv_scan *scan, size_t size, bool whole_line, struct 
                        "closed?", scan->path, (long long)scan->line, PS_CSV_RECORD_BYTES_MAX >> 20);
     scan->in_record = true;
     scan->error = error;
+    // libcsv's buffer grows by this much each time: doubled, or long fields take quadratic time.
+    size_t field_bytes = csv_get_buffer_size(&scan->parser);
+    csv_set_blk_size(&scan->parser, field_bytes > 128 ? field_bytes : 128);
     if (csv_parse(&scan->parser, piece, size, on_field, on_record, scan) != size && !scan->failed)
         return ps_fail(error, PS_INPUT, "%s, line %lld: %s", scan->path, (long long)scan->line,
                        csv_strerror(csv_error(&scan->parser)));

@@ -82,7 +82,7 @@ static void free_look(struct look *look)
 static bool look_at(const char *path, char separator, struct look *look, struct ps_error *error)
 {
     struct ps_csv_scan scan = {.path = path, .separator = separator, .quote = '"', .comment = -1,
-                               .field = on_field, .record = on_record, .context = look, .file = -1};
+                               .field = on_field, .record = on_record, .context = look};
     bool more = true, fine = ps_csv_scan_open(&scan, error);
     while (fine && more && !look->enough)
         fine = ps_csv_scan_some(&scan, &more, error);

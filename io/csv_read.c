@@ -2,6 +2,7 @@
 // Reading numeric columns of CSV. Strict: a field that is not a number of the asked dtype is an
 // error with its line, column and text, never a NaN made in silence.
 #include "io/csv_columns.h"
+#include "io/file.h"
 #include "io/formats.h"
 
 #include "base/clock.h"
@@ -237,8 +238,8 @@ bool ps_csv_separator(const struct ps_values *options, const char *path, char *o
                       struct ps_error *error)
 {
     const struct ps_value *value = ps_values_get(options, "separator");
-    size_t length = path != NULL ? strlen(path) : 0;
-    *out = length > 4 && strcasecmp(path + length - 4, ".tsv") == 0 ? '\t' : ',';
+    size_t length = path != NULL ? ps_path_bare_length(path) : 0;
+    *out = length > 4 && strncasecmp(path + length - 4, ".tsv", 4) == 0 ? '\t' : ',';
     if (!value->given)
         return true;
     if (!one_byte(value, path != NULL ? path : "csv", out, error))
@@ -300,10 +301,11 @@ static bool csv_open(struct ps_reader *reader, struct ps_error *error)
     if (state == NULL)
         return ps_fail_memory(error, sizeof *state, "a CSV reader");
     reader->state = state;
-    state->scan.file = -1;
     reader->way = "libcsv";
     if (!read_dialect(reader, error) || !ps_csv_scan_open(&state->scan, error) || !read_header(state, error))
         return false;
+    if (ps_byte_reader_is_gzip(state->scan.bytes))
+        reader->way = "gzip, libcsv";
     if (stat(reader->path, &status) == 0)
         reader->file_bytes = (uint64_t)status.st_size;
     ps_array_init(&reader->array, state->dtype, 2,
@@ -365,8 +367,9 @@ static bool csv_read(struct ps_reader *reader, int64_t first_row, int64_t rows, 
     }
     state->next_row += (int64_t)done;
     result->rows = (int64_t)done;
-    result->bytes = state->scan.bytes - state->bytes_told; // what open() read counts here too
-    state->bytes_told = state->scan.bytes;
+    uint64_t taken = ps_byte_reader_taken(state->scan.bytes); // what open() read counts here too
+    result->bytes = taken - state->bytes_told;
+    state->bytes_told = taken;
     result->decode_ms = ps_clock_ms() - start; // scanning and converting; the read is a small part
     return true;
 }
@@ -375,7 +378,7 @@ const struct ps_format ps_format_csv = {
     .name = "csv",
     .help = "Text with separated columns of numbers",
     .suffixes = ".csv|.tsv|.txt|.dat",
-    .flags = PS_READ_IN_ORDER,
+    .flags = PS_READ_IN_ORDER | PS_GZIP,
     .read_options = read_options,
     .write_options = write_options,
     .open = csv_open,

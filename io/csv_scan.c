@@ -2,12 +2,8 @@
 // The file is fed to libcsv line by line, so that its callbacks know the line they are in.
 #include "io/csv_scan.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define BUFFER_BYTES (256u << 10)
 
@@ -56,16 +52,13 @@ static bool fill(struct ps_csv_scan *scan, struct ps_error *error)
         scan->end -= scan->begin;
         scan->begin = 0;
     }
-    while (!scan->at_end && scan->end < BUFFER_BYTES) {
-        ssize_t got = read(scan->file, scan->buffer + scan->end, BUFFER_BYTES - scan->end);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return ps_fail_errno(error, PS_INPUT, "cannot read %s", scan->path);
-        scan->at_end = got == 0;
-        scan->end += (size_t)got;
-        scan->bytes += (uint64_t)got;
-    }
+    size_t got = 0, room = BUFFER_BYTES - scan->end;
+    if (room == 0 || scan->at_end)
+        return true;
+    if (!ps_byte_reader_read(scan->bytes, scan->buffer + scan->end, room, &got, error))
+        return false;
+    scan->at_end = got < room;
+    scan->end += got;
     return true;
 }
 
@@ -76,9 +69,6 @@ static bool check_start(struct ps_csv_scan *scan, struct ps_error *error)
     if (n >= 2 && ((s[0] == 0xff && s[1] == 0xfe) || (s[0] == 0xfe && s[1] == 0xff)))
         return ps_fail(error, PS_INPUT, "%s is UTF-16 text (byte order mark %02X %02X); convert it to "
                        "UTF-8: iconv -f UTF-16 -t UTF-8", scan->path, s[0], s[1]);
-    if (n >= 2 && s[0] == 0x1f && s[1] == 0x8b)
-        return ps_fail(error, PS_INPUT, "%s is gzip data, which the csv format does not read yet; "
-                       "unpack it first: gunzip -k", scan->path);
     if (n >= 3 && memcmp(s, "\xEF\xBB\xBF", 3) == 0)
         scan->begin = 3;
     if (scan->begin == n && scan->at_end)
@@ -100,20 +90,18 @@ bool ps_csv_scan_open(struct ps_csv_scan *scan, struct ps_error *error)
 {
     scan->parser_open = false;
     scan->buffer = malloc(BUFFER_BYTES);
-    scan->file = open(scan->path, O_RDONLY | O_CLOEXEC);
-    if (scan->file < 0)
-        return ps_fail_errno(error, PS_INPUT, "cannot open %s", scan->path);
     if (scan->buffer == NULL)
         return ps_fail_memory(error, BUFFER_BYTES, "a CSV reader");
-    posix_fadvise(scan->file, 0, 0, POSIX_FADV_SEQUENTIAL);
+    scan->bytes = ps_byte_reader_open(scan->path, PS_PACKING_AUTO, error);
+    if (scan->bytes == NULL)
+        return false;
     return start(scan, error);
 }
 
 bool ps_csv_scan_rewind(struct ps_csv_scan *scan, struct ps_error *error)
 {
-    if (lseek(scan->file, 0, SEEK_SET) != 0)
-        return ps_fail(error, PS_INPUT, "%s cannot be read twice (a pipe), but this job needs more than "
-                       "one pass over it; save it to a file first", scan->path);
+    if (!ps_byte_reader_rewind(scan->bytes, error))
+        return false;
     if (scan->parser_open)
         csv_free(&scan->parser);
     scan->parser_open = false;
@@ -124,11 +112,10 @@ void ps_csv_scan_close(struct ps_csv_scan *scan)
 {
     if (scan->parser_open)
         csv_free(&scan->parser);
-    if (scan->file >= 0)
-        close(scan->file);
+    ps_byte_reader_close(scan->bytes);
     free(scan->buffer);
     scan->buffer = NULL;
-    scan->file = -1;
+    scan->bytes = NULL;
 }
 
 // ---- Scanning ----

@@ -7,6 +7,7 @@
 #define PS_IO_CSV_SCAN_H
 
 #include "base/error.h"
+#include "io/byte_reader.h"
 
 #include <csv.h>
 #include <stddef.h>
@@ -31,18 +32,18 @@ struct ps_csv_scan {
     int64_t line;        // of the record that is being read, from 1
     // Private:
     struct csv_parser parser;
-    int file;
+    struct ps_byte_reader *bytes;
     enum ps_csv_place place;
     bool parser_open, at_end, in_record, failed;
     bool in_skipped; // within a comment that is longer than the buffer
     int64_t next_line;
-    uint64_t bytes, record_bytes;
+    uint64_t record_bytes;
     char *buffer;
     size_t begin, end; // unread bytes in the buffer
     struct ps_error *error;
 };
 
-// Opens the file and looks at its start: empty, UTF-16 and gzip files are refused by name.
+// Opens the file and looks at its start: empty, UTF-16 is refused by name.
 bool ps_csv_scan_open(struct ps_csv_scan *scan, struct ps_error *error);
 // Scans about one buffer of bytes further. *more_out: false at the end of the file.
 bool ps_csv_scan_some(struct ps_csv_scan *scan, bool *more_out, struct ps_error *error);

@@ -3,8 +3,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+size_t ps_path_bare_length(const char *path)
+{
+    size_t length = strlen(path);
+    return length > 3 && strcasecmp(path + length - 3, ".gz") == 0 ? length - 3 : length;
+}
 
 int ps_file_open(const char *path, uint64_t *bytes_out, struct ps_error *error)
 {

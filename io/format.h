@@ -14,6 +14,7 @@ enum ps_format_flags {
     PS_READ_IN_ORDER = 4, // blocks must be asked for in order, one call at a time
     PS_NO_PATH = 8,       // needs no path (pattern, null)
     PS_OWN_PROVENANCE = 16, // its files hold the config themselves; others get NAME.job.yaml
+    PS_GZIP = 32,         // its files may be packed by gzip, with .gz behind the suffix
 };
 
 // A way of reading, as told by `run --verbose` and the log ("pread", "H5Dread").

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finding formats, and the checks and locks around every reader.
+#include "io/file.h"
 #include "io/formats.h"
 
 #include <errno.h>
@@ -18,9 +19,8 @@ const struct ps_format *ps_format_find(const char *name)
     return NULL;
 }
 
-static bool has_suffix(const char *path, const char *suffixes)
+static bool has_suffix(const char *path, size_t length, const char *suffixes)
 {
-    size_t length = strlen(path);
     for (const char *p = suffixes; p != NULL && *p != '\0';) {
         size_t n = strcspn(p, "|");
         if (length > n && strncasecmp(path + length - n, p, n) == 0)
@@ -51,7 +51,9 @@ const struct ps_format *ps_format_guess(const char *path, bool for_writing)
 {
     for (int i = 0; ps_formats[i] != NULL; i++) {
         bool able = for_writing ? ps_formats[i]->writer != NULL : ps_formats[i]->read != NULL;
-        if (able && has_suffix(path, ps_formats[i]->suffixes))
+        bool packed = (ps_formats[i]->flags & PS_GZIP) != 0 && !for_writing;
+        size_t length = packed ? ps_path_bare_length(path) : strlen(path);
+        if (able && has_suffix(path, length, ps_formats[i]->suffixes))
             return ps_formats[i];
     }
     return for_writing ? NULL : recognise(path);

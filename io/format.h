@@ -23,6 +23,7 @@ struct ps_reader {
     const char *name;                // the input's name in the config
     const char *path;                // absolute, or NULL
     const struct ps_values *options; // of format->read_options
+    unsigned flags;                  // the format's; open may change how this file is read
     struct ps_array array;           // filled in by open; dims[0] may be PS_ROWS_UNKNOWN
     const char *way;                 // filled in by open: static text
     uint64_t file_bytes;             // filled in by open: 0 when it has no meaning

@@ -79,6 +79,7 @@ bool ps_reader_open(struct ps_reader *reader, struct ps_error *error)
         return ps_fail_memory(error, sizeof *lock, "a reader");
     pthread_mutex_init(lock, NULL);
     reader->lock = lock;
+    reader->flags = reader->format->flags;
     if (check_file(reader, error) && reader->format->open(reader, error) &&
         ps_array_check(&reader->array, reader->path ? reader->path : reader->name, error))
         return true;
@@ -102,7 +103,7 @@ bool ps_reader_read(struct ps_reader *reader, int64_t first_row, int64_t rows, v
     *result = (struct ps_read_result){0};
     if (!clip_rows(reader, first_row, rows, error))
         return false;
-    bool locked = !(reader->format->flags & PS_READ_ANYWHERE);
+    bool locked = !(reader->flags & PS_READ_ANYWHERE);
     if (locked)
         pthread_mutex_lock(reader->lock);
     bool fine = reader->format->read(reader, first_row, rows, data, result, error);

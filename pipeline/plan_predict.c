@@ -42,7 +42,7 @@ static double bytes_of(const struct ps_plan *plan, int port)
 
 static double read_rate(const struct ps_plan *plan, int port)
 {
-    unsigned flags = plan->readers[port].format->flags;
+    unsigned flags = plan->readers[port].flags;
     if (flags & PS_READ_IN_ORDER)
         return READ_TEXT;
     if (!(flags & PS_READ_ANYWHERE))

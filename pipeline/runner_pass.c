@@ -247,7 +247,7 @@ static void open_stream(struct ps_stream *stream)
     for (int i = 0; i < stream->pass->input_count; i++) {
         int port = stream->pass->inputs[i];
         // Without a known end, only reading in order tells which block is the last.
-        if ((plan->readers[port].format->flags & PS_READ_IN_ORDER) ||
+        if ((plan->readers[port].flags & PS_READ_IN_ORDER) ||
             ps_stream_unknown(stream, port))
             stream->in_order = true;
     }

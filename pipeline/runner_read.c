@@ -49,7 +49,7 @@ static bool read_input(struct ps_stream *stream, int port, const struct ps_block
     struct ps_reader *reader = &run->plan->readers[port];
     void *data = ps_executor_host(&run->executors[0], range->slot, port);
     struct ps_read_result result = {0};
-    bool shared = stream->readers != NULL && (reader->format->flags & PS_READ_ANYWHERE) &&
+    bool shared = stream->readers != NULL && (reader->flags & PS_READ_ANYWHERE) &&
                   !ps_stream_unknown(stream, port);
     double start = ps_clock_ms();
     bool fine = shared

@@ -4,8 +4,6 @@
 #include "io/fortran.h"
 
 #include "base/clock.h"
-#include "io/file.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +29,18 @@ static int64_t place_in_row(const struct ps_array *array, int64_t column)
     return place;
 }
 
+// Elements of any size, as records have.
+static void turn_any(const struct piece *piece, const int64_t *places, const void *buffer,
+                     void *rows, int64_t row_elements, size_t bytes)
+{
+    for (int64_t c = 0; c < piece->columns; c++) {
+        const char *from = (const char *)buffer + (size_t)(c * piece->stride) * bytes;
+        char *to = (char *)rows + (size_t)places[c] * bytes;
+        for (int64_t r = 0; r < piece->rows; r++)
+            memcpy(to + (size_t)(r * row_elements) * bytes, from + (size_t)r * bytes, bytes);
+    }
+}
+
 #define TURN(name, type)                                                                           \
     static void name(const struct piece *piece, const int64_t *places, const void *buffer,         \
                      void *rows, int64_t row_elements)                                             \
@@ -51,11 +61,12 @@ TURN(turn_2, uint16_t)
 TURN(turn_4, uint32_t)
 TURN(turn_8, uint64_t)
 
-static void turn(const struct ps_array *array, const struct piece *piece, const void *buffer,
+static void turn(const struct ps_fortran *source, const struct piece *piece, const void *buffer,
                  void *rows)
 {
+    const struct ps_array *array = source->array;
     int64_t places[COLUMNS_TOGETHER], row_elements = ps_array_row_elements(array);
-    size_t bytes = ps_dtype_bytes(array->dtype);
+    size_t bytes = source->element_bytes;
     struct piece part = *piece;
     for (int64_t done = 0; done < piece->columns; done += COLUMNS_TOGETHER) {
         int64_t left = piece->columns - done;
@@ -63,10 +74,13 @@ static void turn(const struct ps_array *array, const struct piece *piece, const 
         for (int64_t c = 0; c < part.columns; c++)
             places[c] = place_in_row(array, piece->first_column + done + c);
         const void *from = (const char *)buffer + (size_t)(done * piece->stride) * bytes;
-        (bytes == 1   ? turn_1
-         : bytes == 2 ? turn_2
-         : bytes == 4 ? turn_4
-                      : turn_8)(&part, places, from, rows, row_elements);
+        if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8)
+            turn_any(&part, places, from, rows, row_elements, bytes);
+        else
+            (bytes == 1   ? turn_1
+             : bytes == 2 ? turn_2
+             : bytes == 4 ? turn_4
+                          : turn_8)(&part, places, from, rows, row_elements);
     }
 }
 
@@ -74,7 +88,7 @@ static void turn(const struct ps_array *array, const struct piece *piece, const 
 static bool read_piece(const struct ps_fortran *source, const struct piece *piece, void *buffer,
                        struct ps_read_result *result, struct ps_error *error)
 {
-    size_t element = ps_dtype_bytes(source->array->dtype);
+    size_t element = source->element_bytes;
     int64_t all_rows = ps_array_rows(source->array);
     bool together = piece->stride == all_rows;
     int64_t reads = together ? 1 : piece->columns;
@@ -82,8 +96,8 @@ static bool read_piece(const struct ps_fortran *source, const struct piece *piec
         element * (size_t)(together ? (piece->columns - 1) * all_rows + piece->rows : piece->rows);
     for (int64_t c = 0; c < reads; c++) {
         uint64_t at = (uint64_t)((piece->first_column + c) * all_rows + piece->first_row) * element;
-        if (!ps_file_read(source->file, source->path, source->offset + at,
-                          (char *)buffer + (size_t)(c * piece->stride) * element, bytes, error))
+        if (!ps_bytes_read(source->bytes, source->offset + at,
+                           (char *)buffer + (size_t)(c * piece->stride) * element, bytes, error))
             return false;
         result->bytes += bytes;
     }
@@ -96,11 +110,11 @@ static int64_t least(int64_t a, int64_t b)
 }
 
 // Shape of the pieces: rows of one, columns of one, and the stride in the buffer.
-static struct piece plan(const struct ps_array *array, int64_t rows)
+static struct piece plan(const struct ps_fortran *source, int64_t room, int64_t rows)
 {
-    int64_t room = BUFFER_BYTES / (int64_t)ps_dtype_bytes(array->dtype);
+    const struct ps_array *array = source->array;
     int64_t all_rows = ps_array_rows(array), columns = ps_array_row_elements(array);
-    int64_t gap = (all_rows - rows) * (int64_t)ps_dtype_bytes(array->dtype);
+    int64_t gap = (all_rows - rows) * (int64_t)source->element_bytes;
     struct piece piece = {.rows = rows, .stride = rows};
     if (gap <= GAP_BYTES && all_rows <= room / least(columns, 8)) {
         piece.stride = all_rows;
@@ -119,13 +133,16 @@ bool ps_fortran_read(const struct ps_fortran *source, int64_t first_row, int64_t
 {
     const struct ps_array *array = source->array;
     int64_t columns = ps_array_row_elements(array);
-    size_t row_bytes = ps_array_row_bytes(array);
+    size_t row_bytes = (size_t)columns * source->element_bytes;
     result->bytes = 0;
-    if (rows == 0 || columns == 0)
+    if (rows == 0 || row_bytes == 0)
         return true;
-    struct piece shape = plan(array, rows);
-    void *buffer = malloc(BUFFER_BYTES);
-    bool fine = buffer != NULL || ps_fail_memory(error, BUFFER_BYTES, "turning columns into rows");
+    int64_t room = BUFFER_BYTES / (int64_t)source->element_bytes;
+    room = room > COLUMNS_TOGETHER ? room : COLUMNS_TOGETHER;
+    size_t bytes = (size_t)room * source->element_bytes;
+    struct piece shape = plan(source, room, rows);
+    void *buffer = malloc(bytes);
+    bool fine = buffer != NULL || ps_fail_memory(error, bytes, "turning columns into rows");
     for (int64_t r = 0; fine && r < rows; r += shape.rows) {
         for (int64_t c = 0; fine && c < columns; c += shape.columns) {
             struct piece piece = {first_row + r, least(shape.rows, rows - r), c,
@@ -133,7 +150,7 @@ bool ps_fortran_read(const struct ps_fortran *source, int64_t first_row, int64_t
             fine = read_piece(source, &piece, buffer, result, error);
             double start = ps_clock_ms();
             if (fine)
-                turn(array, &piece, buffer, (char *)data + (size_t)r * row_bytes);
+                turn(source, &piece, buffer, (char *)data + (size_t)r * row_bytes);
             result->decode_ms += ps_clock_ms() - start;
         }
     }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the header of a .npy file lies, what it may claim, and how one is written.
-#include "io/file.h"
 #include "io/npy_header.h"
 
 #include "base/text.h"
@@ -31,14 +30,16 @@ static bool not_npy(const char *path, const unsigned char *head, size_t length,
 }
 
 // The bytes before the dict: magic, version, length of the dict (2 or 4 bytes).
-static bool read_start(int file, const char *path, uint64_t file_bytes, int *major,
-                       uint64_t *text_offset, uint64_t *text_bytes, struct ps_error *error)
+static bool read_start(const struct ps_bytes *bytes, int *major, uint64_t *text_offset,
+                       uint64_t *text_bytes, struct ps_error *error)
 {
+    const char *path = bytes->path;
+    uint64_t file_bytes = bytes->size;
     unsigned char head[12] = {0};
     size_t got = file_bytes < sizeof head ? (size_t)file_bytes : sizeof head;
     if (file_bytes == 0)
         return ps_fail(error, PS_INPUT, "%s is empty", path);
-    if (!ps_file_read(file, path, 0, head, got, error))
+    if (!ps_bytes_read(bytes, 0, head, got, error))
         return false;
     if (got < 6 || memcmp(head, "\x93NUMPY", 6) != 0)
         return not_npy(path, head, got < 8 ? got : 8, error);
@@ -64,43 +65,74 @@ static bool read_start(int file, const char *path, uint64_t file_bytes, int *maj
     return true;
 }
 
+// As ps_array_bytes, for elements of any size. A size of zero still needs sizes that fit.
+static bool data_bytes(const struct ps_npy_header *header, uint64_t *bytes_out)
+{
+    const struct ps_array *array = &header->array;
+    int64_t all = (int64_t)header->type.record.bytes;
+    bool empty = all == 0;
+    all = empty ? 1 : all;
+    for (int i = 0; i < array->rank; i++) {
+        empty = empty || array->dims[i] == 0;
+        if (array->dims[i] > 0 && __builtin_mul_overflow(all, array->dims[i], &all))
+            return false;
+    }
+    *bytes_out = empty ? 0 : (uint64_t)all;
+    return true;
+}
+
+static char *shape_text(const struct ps_npy_header *header, char text[PS_ARRAY_TEXT])
+{
+    char whole[PS_ARRAY_TEXT];
+    if (!header->type.structured)
+        return ps_array_text(&header->array, text);
+    ps_array_text(&header->array, whole);
+    snprintf(text, PS_ARRAY_TEXT, "records of %zu bytes%.100s", header->type.record.bytes,
+             strchr(whole, '['));
+    return text;
+}
+
 static bool check_size(const char *path, uint64_t file_bytes, const struct ps_npy_header *header,
                        uint64_t *extra_out, struct ps_error *error)
 {
     char text[PS_ARRAY_TEXT];
-    size_t bytes;
+    uint64_t bytes;
     uint64_t held = file_bytes - header->data_offset;
-    if (!ps_array_bytes(&header->array, &bytes))
+    if (!data_bytes(header, &bytes))
         return ps_fail(error, PS_INPUT,
                        "%s: %s needs more than 2^63 bytes, but the file holds %llu "
                        "data bytes",
-                       path, ps_array_text(&header->array, text), (unsigned long long)held);
+                       path, shape_text(header, text), (unsigned long long)held);
     if (bytes > held)
         return ps_fail(error, PS_INPUT,
-                       "%s: the file holds %llu of %zu data bytes of %s "
+                       "%s: the file holds %llu of %llu data bytes of %s "
                        "(truncated)",
-                       path, (unsigned long long)held, bytes, ps_array_text(&header->array, text));
+                       path, (unsigned long long)held, (unsigned long long)bytes,
+                       shape_text(header, text));
     *extra_out = held - bytes;
     return true;
 }
 
-bool ps_npy_header_read(int file, const char *path, uint64_t file_bytes,
-                        struct ps_npy_header *header, uint64_t *extra_out, struct ps_error *error)
+bool ps_npy_header_read(const struct ps_bytes *bytes, struct ps_npy_header *header,
+                        uint64_t *extra_out, struct ps_error *error)
 {
     int major = 0;
     uint64_t offset = 0, length = 0;
-    if (!read_start(file, path, file_bytes, &major, &offset, &length, error))
+    if (!read_start(bytes, &major, &offset, &length, error))
         return false;
     char *text = malloc((size_t)length + 1);
     if (text == NULL)
         return ps_fail_memory(error, length, "a npy header");
-    bool fine = ps_file_read(file, path, offset, text, (size_t)length, error) &&
-                ps_npy_header_parse(text, (size_t)length, major, path, header, error);
+    bool fine = ps_bytes_read(bytes, offset, text, (size_t)length, error) &&
+                ps_npy_header_parse(text, (size_t)length, major, bytes->path, header, error);
     free(text);
     if (!fine)
         return false;
     header->data_offset = offset + length;
-    return check_size(path, file_bytes, header, extra_out, error);
+    if (check_size(bytes->path, bytes->size, header, extra_out, error))
+        return true;
+    ps_npy_header_free(header);
+    return false;
 }
 
 // ---- Writing ----

@@ -65,10 +65,11 @@ void ps_record_choice_free(struct ps_record_choice *choice);
 bool ps_record_array(const struct ps_record_choice *choice, const char *path,
                      struct ps_array *array, struct ps_error *error);
 
-// Where records come from, for errors: record i of a call is in row first_row + i / row_records.
+// Where records come from, for errors: record i of a call is in row (first_record + i) /
+// row_records.
 struct ps_record_place {
     const char *path;
-    int64_t first_row, row_records;
+    int64_t first_record, row_records;
 };
 
 // count records of record->bytes bytes each into count * choice->count elements of choice->dtype.

@@ -50,12 +50,17 @@ static bool refuse(const struct ps_record_choice *choice, const struct piece *pi
     int64_t record = piece->first_record + (int64_t)(bad / (size_t)piece->count);
     int64_t slot = piece->run->slot + piece->first + (int64_t)(bad % (size_t)piece->count);
     const char *column = choice->names != NULL ? choice->names[slot] : member->name;
+    long long row = (long long)((place->first_record + record) / place->row_records);
+    if (column[0] == '\0') // plain numbers, asked for as another dtype
+        return ps_fail(error, PS_INPUT,
+                       "%s, row %lld: %s cannot be held by %s; the file's own is "
+                       "`dtype: %s`",
+                       place->path, row, value, dtype, ps_dtype_name(member->dtype));
     return ps_fail(error, PS_INPUT,
                    "%s, row %lld, column '%s': %s cannot be held by %s; read this "
                    "column as an input of its own (`columns: [%s]`, `dtype: %s`)",
-                   place->path, (long long)(place->first_row + record / place->row_records),
-                   ps_escape(column, strlen(column), name, sizeof name), value, dtype, name,
-                   ps_dtype_name(member->dtype));
+                   place->path, row, ps_escape(column, strlen(column), name, sizeof name), value,
+                   dtype, name, ps_dtype_name(member->dtype));
 }
 
 static bool decode_piece(const struct ps_record_choice *choice, const struct piece *piece,

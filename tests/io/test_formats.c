@@ -126,12 +126,35 @@ static void headers(void)
         {"{'descr':'<f4' 'fortran_order':False,'shape':(3,)}", NULL, "',' or '}'", 1},
         {"{'descr':'<f4','fortran_order':False,'shape':(3,)", NULL, "'}' expected", 1},
         {"{'descr':'<f4','fortran_order':False,'shape':(3,)}x", NULL, "end of the header", 1},
-        {"{'descr':[('x','<f4')],'fortran_order':False,'shape':(3,)}", NULL, "named fields", 1},
+        {"{'descr':[('x','O')],'fortran_order':False,'shape':(3,)}", NULL, "Python objects", 1},
+        {"{'descr':[('x','<f4'),('x','<f4')],'fortran_order':False,'shape':(3,)}", NULL,
+         "two members 'x'", 1},
+        {"{'descr':[('x','<f4',(2,2,2,2,2,2,2,2,2))],'fortran_order':False,'shape':(3,)}", NULL,
+         "8 axes", 1},
+        {"{'descr':[('x','<f4',(4294967296,4294967296))],'fortran_order':False,'shape':(3,)}", NULL,
+         "2^63", 1},
+        {"{'descr':[('s',[('x','<f4')],(9999999,))],'fortran_order':False,'shape':(3,)}", NULL,
+         "more than 65536 members", 1},
+        {"{'descr':[('x','<f4',3)],'fortran_order':False,'shape':(3,)}", NULL, "parentheses", 1},
+        {"{'descr':[('x','<q4')],'fortran_order':False,'shape':(3,)}", NULL, "unknown type", 1},
+        {"{'descr':[('x' '<f4')],'fortran_order':False,'shape':(3,)}", NULL, "',' expected", 1},
+        {"{'descr':[('x','<f4'],'fortran_order':False,'shape':(3,)}", NULL, "')' expected", 1},
+        {"{'descr':['x','<f4'],'fortran_order':False,'shape':(3,)}", NULL, "'(' of a member", 1},
+        {"{'descr':[('x','<f4')", NULL, "',' or ']'", 1},
+        {"{'descr':[('x\\x00','<f4')],'fortran_order':False,'shape':(3,)}", NULL, "name in quotes",
+         1},
+        {"{'descr':[('x\xe9','<f4')],'fortran_order':False,'shape':(3,)}", NULL, "name in quotes",
+         3},
+        {"{'descr':[('x\xe9','<f4')],'fortran_order':False,'shape':(3,)}", "bool[3]", NULL, 1},
+        {"{'descr':('<f4',(2,3)),'fortran_order':False,'shape':(3,)}", "f32[3, 2, 3]", NULL, 1},
+        {"{'descr':[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[", NULL, "'(' of a member", 1},
+        {"{'descr':((((((((((((((((((((((((((((((((((((((", NULL, "nested more than 32", 1},
         {"{'descr':'<f16','fortran_order':False,'shape':(3,)}", NULL, "long doubles", 1},
         {"{'descr':'<f3','fortran_order':False,'shape':(3,)}", NULL, "unknown type", 1},
         {"{'descr':'','fortran_order':False,'shape':(3,)}", NULL, "unknown type", 1},
         {"{'descr':'<m8[ns]','fortran_order':False,'shape':(3,)}", NULL, "timedelta64", 1},
-        {"{'descr':'\\x3cf4','fortran_order':False,'shape':(3,)}", NULL, "dtype in quotes", 1},
+        {"{'descr':'\\x3cf4','fortran_order':False,'shape':(3,)}", "f32[3]", NULL, 1},
+        {"{'descr':'\\q3cf4','fortran_order':False,'shape':(3,)}", NULL, "dtype in quotes", 1},
         {"{'descr':'<f4", NULL, "dtype in quotes", 1},
         {"", NULL, "'{' expected", 1},
         {"{", NULL, "key in quotes", 1},
@@ -150,8 +173,10 @@ static void headers(void)
         if (fine != (cases[i].array != NULL))
             fprintf(stderr, "\n  %s: %s\n", cases[i].text, error.text);
         CU_ASSERT_EQUAL(fine, cases[i].array != NULL);
-        if (fine)
+        if (fine) {
             CU_ASSERT_STRING_EQUAL(ps_array_text(&header.array, text), cases[i].array);
+            ps_npy_header_free(&header);
+        }
         if (!fine) {
             CHECK_TEXT(error.text, cases[i].says);
             CHECK_TEXT(error.text, "f.npy");

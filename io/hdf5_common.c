@@ -13,13 +13,22 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+// Before the library reads the environment, which it does once.
+static void start(void)
+{
+    const char *prefix = getenv(PS_HDF5_EXTERNAL_PREFIX);
+    if (prefix == NULL || prefix[0] == '\0')
+        setenv(PS_HDF5_EXTERNAL_PREFIX, "${ORIGIN}", 1);
+    // A file whose close failed (disk full) would be closed once more at exit, and crash there.
+    H5dont_atexit();
+}
+
 void ps_hdf5_lock(void)
 {
     static bool started;
     pthread_mutex_lock(&lock);
-    // A file whose close failed (disk full) would be closed once more at exit, and crash there.
     if (!started)
-        H5dont_atexit();
+        start();
     started = true;
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
 }
@@ -275,53 +284,6 @@ bool ps_hdf5_is_plain(hid_t type, enum ps_dtype dtype, bool *swapped_out)
     }
     H5Tclose(native);
     return same;
-}
-
-// ---- Names ----
-
-static herr_t add_name(hid_t root, const char *name, const H5O_info_t *info, void *context)
-{
-    struct ps_hdf5_names *names = context;
-    enum ps_dtype dtype;
-    const char *what;
-    hid_t memory = -1;
-    if (info->type != H5O_TYPE_DATASET)
-        return 0;
-    hid_t set = H5Dopen2(root, name, H5P_DEFAULT);
-    hid_t type = set >= 0 ? H5Dget_type(set) : -1;
-    bool numeric = type >= 0 && ps_hdf5_dtype(type, &dtype, &memory, &what);
-    if (memory >= 0)
-        H5Tclose(memory);
-    if (type >= 0)
-        H5Tclose(type);
-    if (set >= 0)
-        H5Dclose(set);
-    if (!numeric)
-        return 0;
-    char **list = realloc(names->list, (size_t)(names->count + 1) * sizeof *list);
-    size_t size = strlen(name) + 2;
-    char *copy = list != NULL ? malloc(size) : NULL;
-    if (list != NULL)
-        names->list = list;
-    if (copy == NULL)
-        return -1;
-    snprintf(copy, size, "/%s", name);
-    names->list[names->count++] = copy;
-    return 0;
-}
-
-bool ps_hdf5_datasets(hid_t file, struct ps_hdf5_names *names_out)
-{
-    *names_out = (struct ps_hdf5_names){0};
-    return H5Ovisit(file, H5_INDEX_NAME, H5_ITER_INC, add_name, names_out) >= 0;
-}
-
-void ps_hdf5_names_free(struct ps_hdf5_names *names)
-{
-    for (int i = 0; i < names->count; i++)
-        free(names->list[i]);
-    free(names->list);
-    *names = (struct ps_hdf5_names){0};
 }
 
 const char *ps_hdf5_filter_name(int id, const char **from_out)

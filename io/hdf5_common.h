@@ -9,6 +9,12 @@
 #define H5_USE_110_API 1 // the names of 1.10, also with newer headers
 #include <hdf5.h>
 
+// Folder of external files with relative names. By itself the library looks in the working folder;
+// but what a file means must not depend on where the job runs, so unless this variable of the
+// environment is set, it becomes the folder of the HDF5 file. (A property would not reach the sources
+// of virtual datasets.)
+#define PS_HDF5_EXTERNAL_PREFIX "HDF5_EXTFILE_PREFIX"
+
 // Around every use of the library, from any thread. Silences its own printing.
 void ps_hdf5_lock(void);
 void ps_hdf5_unlock(void);
@@ -21,20 +27,6 @@ bool ps_hdf5_fail(struct ps_error *error, enum ps_status status, const char *for
 // Opens for reading; says why not (not HDF5, locked, truncated, ...). -1 on failure.
 hid_t ps_hdf5_open(const char *path, struct ps_error *error);
 
-// Opens the dataset `wanted`, or the only numeric one when it is NULL; *name_out is its path (to be
-// freed). -1 on failure: no such name (with the nearest one), a broken link, a group, ... . wanted
-// may also lead through links, into other files too.
-hid_t ps_hdf5_find(hid_t file, const char *path, const char *wanted, char **name_out,
-                   struct ps_error *error);
-// Whether every part of the path exists and no link on it is broken.
-bool ps_hdf5_exists(hid_t file, const char *name);
-// Fails when a filter is not installed, a source of a virtual dataset is missing, or an external
-// file is missing or too short. path, name: for messages.
-bool ps_hdf5_check_storage(hid_t set, hid_t properties, const char *path, const char *name,
-                           struct ps_error *error);
-// Whether external files lie beside the HDF5 file, where the library does not look by itself.
-bool ps_hdf5_parts_are_beside(hid_t set, hid_t properties);
-
 // The dtype of a stored type, and the type to read it with (to be closed). False: not numeric;
 // *what_out then names it ("text", "compound").
 bool ps_hdf5_dtype(hid_t type, enum ps_dtype *dtype_out, hid_t *memory_out, const char **what_out);
@@ -42,14 +34,6 @@ bool ps_hdf5_dtype(hid_t type, enum ps_dtype *dtype_out, hid_t *memory_out, cons
 hid_t ps_hdf5_type(enum ps_dtype dtype);
 // Whether the stored type is the dtype as it lies in memory, but for the order of bytes.
 bool ps_hdf5_is_plain(hid_t type, enum ps_dtype dtype, bool *swapped_out);
-
-// Paths of all numeric datasets of the file, in the order of their names. Links are not followed.
-struct ps_hdf5_names {
-    char **list;
-    int count;
-};
-bool ps_hdf5_datasets(hid_t file, struct ps_hdf5_names *names_out);
-void ps_hdf5_names_free(struct ps_hdf5_names *names);
 
 // The name of a filter by its registered number, or NULL; what brings it, or NULL.
 const char *ps_hdf5_filter_name(int id, const char **from_out);

@@ -7,6 +7,7 @@
 #include "io/decode.h"
 #include "io/file.h"
 #include "io/formats.h"
+#include "io/hdf5_find.h"
 
 #include "base/clock.h"
 
@@ -16,18 +17,32 @@
 #include <unistd.h>
 
 static const struct ps_option read_options[] = {
-    {.key = "dataset", .kind = PS_TEXT,
-     .help = "Path of the dataset in the file; may be left out when the file has one numeric dataset"},
+    {.key = "dataset",
+     .kind = PS_TEXT,
+     .help =
+         "Path of the dataset in the file; may be left out when the file has one numeric dataset"},
+    {.key = "follow",
+     .kind = PS_CHOICE,
+     .fallback = "folder",
+     .choices = "folder|anywhere",
+     .help = "Where other files may lie that the file leads to (external links, sources of virtual "
+             "datasets, external storage): under its own folder, or anywhere"},
     {0},
 };
 
 static const struct ps_option write_options[] = {
-    {.key = "dataset", .kind = PS_TEXT, .fallback = "/data",
+    {.key = "dataset",
+     .kind = PS_TEXT,
+     .fallback = "/data",
      .help = "Path of the dataset in the file; groups are made"},
-    {.key = "compression", .kind = PS_CHOICE, .fallback = "none",
+    {.key = "compression",
+     .kind = PS_CHOICE,
+     .fallback = "none",
      .choices = "none|gzip-1|gzip-2|gzip-3|gzip-4|gzip-5|gzip-6|gzip-7|gzip-8|gzip-9",
      .help = "How chunks are compressed"},
-    {.key = "shuffle", .kind = PS_TRUTH, .fallback = "true",
+    {.key = "shuffle",
+     .kind = PS_TRUTH,
+     .fallback = "true",
      .help = "Sort bytes by their place in the number before compressing: smaller files"},
     {0},
 };
@@ -37,8 +52,10 @@ static const struct ps_option write_options[] = {
 
 struct state {
     hid_t file, set, memory; // memory: the type to read with
-    int raw;                 // descriptor for direct reads, or -1
-    uint64_t offset;         // of the data in the file, for direct reads
+    struct ps_hdf5_places places;
+    struct ps_hdf5_found found; // where the dataset is
+    int raw;                    // descriptor for direct reads, or -1
+    uint64_t offset;            // of the data in the file, for direct reads
     bool swapped;
 };
 
@@ -153,21 +170,19 @@ static size_t chunk_row_bytes(const struct ps_array *array, hid_t properties)
 }
 
 // Chunks touched by one row range are wanted again by the next one: the cache holds a row of chunks
-// twice, where that is not too much. External files without a prefix are also looked for beside
-// the file that names them.
+// twice, where that is not too much.
 static bool reopen(struct ps_reader *reader, hid_t properties, const char *name,
                    struct ps_error *error)
 {
     struct state *state = reader->state;
     hid_t access = H5Pcreate(H5P_DATASET_ACCESS);
-    bool beside = ps_hdf5_parts_are_beside(state->set, properties);
     size_t cache = chunk_row_bytes(&reader->array, properties);
-    bool fine = access >= 0 && (!beside || H5Pset_efile_prefix(access, "${ORIGIN}") >= 0);
+    bool fine = access >= 0;
     if (fine && cache > DEFAULT_CACHE_BYTES / 2 && cache <= LARGEST_CACHE_BYTES / 2)
         fine = H5Pset_chunk_cache(access, 12421, 2 * cache, H5D_CHUNK_CACHE_W0_DEFAULT) >= 0;
     if (fine) {
         H5Dclose(state->set); // an open dataset keeps its cache
-        state->set = H5Dopen2(state->file, name, access);
+        state->set = ps_hdf5_found_open(&state->found, access);
         fine = state->set >= 0;
     }
     if (!fine)
@@ -232,26 +247,28 @@ static bool open_all(struct ps_reader *reader, struct ps_error *error)
 {
     struct state *state = reader->state;
     const struct ps_value *value = ps_values_get(reader->options, "dataset");
+    bool anywhere = ps_values_get(reader->options, "follow")->choice == 1;
     state->file = ps_hdf5_open(reader->path, error);
-    if (state->file < 0)
+    if (state->file < 0 ||
+        !ps_hdf5_places_init(&state->places, reader->path, anywhere, H5F_ACC_RDONLY, error))
         return false;
-    char *found = NULL, shown[300];
-    state->set = ps_hdf5_find(state->file, reader->path, value->given ? value->text : NULL, &found,
-                              error);
+    char *path = NULL, shown[300];
+    state->set = ps_hdf5_find(state->file, &state->places, value->given ? value->text : NULL,
+                              &state->found, &path, error);
     if (state->set < 0)
         return false;
-    const char *name = ps_escape(found, strlen(found), shown, sizeof shown);
-    bool fine = read_shape(reader, name, error);
+    const char *name = ps_escape(path, strlen(path), shown, sizeof shown);
+    bool fine = ps_hdf5_check_storage(&state->places, state->set, name, error) &&
+                read_shape(reader, name, error);
     hid_t properties = fine ? H5Dget_create_plist(state->set) : -1;
-    fine = fine && ps_hdf5_check_storage(state->set, properties, reader->path, name, error) &&
-           reopen(reader, properties, found, error);
+    fine = fine && reopen(reader, properties, name, error);
     if (fine) {
         find_direct(reader, properties);
         read_columns(reader);
     }
     if (properties >= 0)
         H5Pclose(properties);
-    free(found);
+    free(path);
     return fine;
 }
 
@@ -260,7 +277,7 @@ static bool hdf5_open(struct ps_reader *reader, struct ps_error *error)
     struct state *state = calloc(1, sizeof *state);
     if (state == NULL)
         return ps_fail_memory(error, sizeof *state, "an HDF5 reader");
-    state->file = state->set = state->memory = -1;
+    state->file = state->set = state->memory = state->found.group = -1;
     state->raw = -1;
     reader->state = state;
     ps_hdf5_lock();
@@ -281,9 +298,11 @@ static void hdf5_close(struct ps_reader *reader)
         H5Tclose(state->memory);
     if (state->set >= 0)
         H5Dclose(state->set);
+    ps_hdf5_found_free(&state->found);
     if (state->file >= 0)
         H5Fclose(state->file);
     ps_hdf5_unlock();
+    ps_hdf5_places_free(&state->places);
     if (state->raw >= 0)
         close(state->raw);
     free(state);
@@ -303,7 +322,8 @@ static bool read_library(struct ps_reader *reader, int64_t first_row, int64_t ro
     count[0] = (hsize_t)rows;
     ps_hdf5_lock();
     hid_t from = H5Dget_space(state->set);
-    hid_t to = array->rank == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(array->rank, count, NULL);
+    hid_t to =
+        array->rank == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(array->rank, count, NULL);
     bool fine = from >= 0 && to >= 0 &&
                 (array->rank == 0 ||
                  H5Sselect_hyperslab(from, H5S_SELECT_SET, start, NULL, count, NULL) >= 0) &&
@@ -330,8 +350,8 @@ static bool hdf5_read(struct ps_reader *reader, int64_t first_row, int64_t rows,
     if (bytes == 0)
         return true;
     if (state->raw >= 0) {
-        if (!ps_file_read(state->raw, reader->path,
-                          state->offset + (uint64_t)first_row * row_bytes, data, bytes, error))
+        if (!ps_file_read(state->raw, reader->path, state->offset + (uint64_t)first_row * row_bytes,
+                          data, bytes, error))
             return false;
         result->decode_ms = ps_decode(reader->array.dtype, state->swapped, data, count);
         return true;
@@ -344,7 +364,8 @@ static bool hdf5_read(struct ps_reader *reader, int64_t first_row, int64_t rows,
 
 static bool hdf5_recognise(const unsigned char *head, size_t length)
 {
-    // Format signature, at 0 or behind a user block of 512, 1024, 2048 ... bytes (specification, II.A).
+    // Format signature, at 0 or behind a user block of 512, 1024, 2048 ... bytes (specification,
+    // II.A).
     static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
     for (size_t at = 0; at + 8 <= length; at = at == 0 ? 512 : at * 2)
         if (memcmp(head + at, signature, 8) == 0)

@@ -27,7 +27,7 @@ static bool open_set(struct help_input *input, const char *path, const char *dat
 // ---- Equal to h5py ----
 
 struct result {
-    char file[100], dataset[200], dtype[8], shape[64];
+    char file[100], dataset[1000], dtype[8], shape[64];
     unsigned crc;
 };
 
@@ -70,7 +70,7 @@ static void test_results(void)
     struct result r;
     int count = 0;
     CU_ASSERT_PTR_NOT_NULL_FATAL(list);
-    while (fscanf(list, "%99[^\t]\t%199[^\t]\t%7[^\t]\t%63[^\t]\t%8x\n", r.file, r.dataset, r.dtype,
+    while (fscanf(list, "%99[^\t]\t%999[^\t]\t%7[^\t]\t%63[^\t]\t%8x\n", r.file, r.dataset, r.dtype,
                   r.shape, &r.crc) == 5) {
         check_result(&r);
         count++;
@@ -184,10 +184,8 @@ static const struct {
     {"cases/hdf5/layouts.h5", "", {"no dataset ''"}},
     {"cases/hdf5/layouts.h5", "/", {"is a group"}},
     {"cases/hdf5/layouts.h5", "edge/x", {"no dataset 'edge/x'"}},
-    {"cases/hdf5/filters.h5", "blosc", {"filter 32001", "blosc", "HDF5_PLUGIN_PATH"}},
-    {"cases/hdf5/filters.h5", "lzf", {"filter 32000 (lzf)", "gzip"}},
     {"cases/hdf5/links/links.h5", "dangling", {"soft link to '/nowhere', which does not exist"}},
-    {"cases/hdf5/links/links.h5", "/ext_nofile", {"external link to '/x' in the file 'nofile.h5'"}},
+    {"cases/hdf5/links/links.h5", "/ext_nofile", {"external link to '/x' in the file 'nofile.h5'", "not there"}},
     {"cases/hdf5/links/links.h5",
      "/ext_noobj",
      {"external link to '/nope' in the file 'target.h5'"}},
@@ -196,7 +194,7 @@ static const struct {
     {"cases/hdf5/links/links.h5", "ext_cycle", {"external link"}},
     {"cases/hdf5/vds/missing_zero.h5", "v", {"virtual dataset v", "'gone.h5'", "fill values"}},
     {"cases/hdf5/vds/self_named.h5", "v", {"virtual dataset v", "'old_name.h5'"}},
-    {"cases/hdf5/external_storage.h5", "gone", {"external file 'ext_gone.bin'", "neither"}},
+    {"cases/hdf5/external_storage.h5", "gone", {"external file 'ext_gone.bin'", "is not there"}},
     {"cases/hdf5/external_storage.h5", "short", {"bytes 0 to 24", "'ext_short.bin', which has 12"}},
     {"cases/hdf5/matlab73.mat", "E", {"empty MATLAB array"}},
     {"cases/hdf5/matlab73.mat", "Z", {"compound", "real, imag"}},

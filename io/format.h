@@ -79,7 +79,8 @@ struct ps_format_writer {
 // NULL-terminated list of all formats.
 extern const struct ps_format *const ps_formats[];
 const struct ps_format *ps_format_find(const char *name);
-// By suffix, then by the file's first bytes; NULL: unknown. for_writing: by suffix only.
+// By suffix, then by the file's first bytes; NULL: unknown. for_writing: by suffix only. One that
+// cannot be read (or written) is found where no other has the suffix.
 const struct ps_format *ps_format_guess(const char *path, bool for_writing);
 
 // ---- Readers as the pipeline uses them (io/reader.c) ----

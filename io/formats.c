@@ -5,6 +5,7 @@
 const struct ps_format *const ps_formats[] = {
     &ps_format_hdf5,
     &ps_format_npy,
+    &ps_format_npz,
     &ps_format_csv,
     &ps_format_raw,
     &ps_format_pattern,

@@ -8,6 +8,7 @@
 extern const struct ps_format ps_format_hdf5;    // io/hdf5_read.c
 extern const struct ps_format ps_format_csv;     // io/csv_read.c
 extern const struct ps_format ps_format_npy;     // io/npy.c
+extern const struct ps_format ps_format_npz;     // io/npz.c
 extern const struct ps_format ps_format_raw;     // io/raw.c
 extern const struct ps_format ps_format_pattern; // io/pattern.c
 extern const struct ps_format ps_format_null;    // io/null.c

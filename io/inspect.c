@@ -37,24 +37,13 @@ static void add_name(const char *path, struct ps_text *out)
     }
 }
 
-// Plain where YAML surely reads it so, else in single quotes; control bytes need double ones.
-static void add_path(const char *path, struct ps_text *out)
+void ps_inspect_quoted(const char *text, struct ps_text *out)
 {
-    bool plain = path[0] != '-' && path[0] != '~', control = false;
-    for (const char *p = path; *p != '\0'; p++) {
-        unsigned char c = (unsigned char)*p;
-        plain = plain && (isalnum(c) || strchr("/._-+", c) != NULL);
-        control = control || c < 0x20 || c == 0x7f;
-    }
-    bool word = false; // "no.npy" is fine, a bare number is not
-    for (const char *p = path; *p != '\0'; p++)
-        word = word || isalpha((unsigned char)*p) || *p == '/';
-    if (plain && word) {
-        ps_text_add(out, path);
-        return;
-    }
+    bool control = false;
+    for (const char *p = text; *p != '\0'; p++)
+        control = control || (unsigned char)*p < 0x20 || *p == 0x7f;
     ps_text_add(out, control ? "\"" : "'");
-    for (const char *p = path; *p != '\0'; p++) {
+    for (const char *p = text; *p != '\0'; p++) {
         unsigned char c = (unsigned char)*p;
         if (control && (c < 0x20 || c == 0x7f))
             ps_text_printf(out, "\\x%02x", c);
@@ -64,6 +53,21 @@ static void add_path(const char *path, struct ps_text *out)
             ps_text_append(out, p, 1);
     }
     ps_text_add(out, control ? "\"" : "'");
+}
+
+// Plain where YAML surely reads it so.
+static void add_path(const char *path, struct ps_text *out)
+{
+    bool plain = path[0] != '-' && path[0] != '~';
+    bool word = false; // "no.npy" is fine, a bare number is not
+    for (const char *p = path; *p != '\0'; p++) {
+        plain = plain && (isalnum((unsigned char)*p) || strchr("/._-+", *p) != NULL);
+        word = word || isalpha((unsigned char)*p) || *p == '/';
+    }
+    if (plain && word)
+        ps_text_add(out, path);
+    else
+        ps_inspect_quoted(path, out);
 }
 
 void ps_inspect_entry(const char *path, const char *more, struct ps_text *out)

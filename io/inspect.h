@@ -9,6 +9,8 @@
 
 // The lines "file: ...", and for a regular file "size: ...". Names are escaped.
 void ps_inspect_file(const char *path, const char *format, uint64_t bytes, struct ps_text *out);
+// A scalar that YAML reads as text: in single quotes, or in double ones with control bytes escaped.
+void ps_inspect_quoted(const char *text, struct ps_text *out);
 // A ready entry for a config, on its own lines:
 //   inputs:
 //     spectra: {path: data/spectra.npy, MORE}

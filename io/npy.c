@@ -67,6 +67,7 @@ static bool npy_inspect(const char *path, struct ps_text *out, struct ps_error *
     return true;
 }
 
+static const struct ps_option read_options[] = {PS_NPY_READ_OPTIONS, {.key = NULL}};
 static const struct ps_option no_options[] = {{.key = NULL}};
 
 const struct ps_format ps_format_npy = {
@@ -75,7 +76,7 @@ const struct ps_format ps_format_npy = {
             "byte order",
     .suffixes = ".npy",
     .flags = PS_READ_ANYWHERE,
-    .read_options = ps_npy_read_options,
+    .read_options = read_options,
     .write_options = no_options,
     .recognise = npy_recognise,
     .open = npy_open,

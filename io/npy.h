@@ -6,14 +6,26 @@
 #include "io/format.h"
 #include "io/npy_header.h"
 
+// The options of both.
+#define PS_NPY_READ_OPTIONS                                                                        \
+    {.key = "columns",                                                                             \
+     .kind = PS_WORDS,                                                                             \
+     .help = "Members of a structured array to read: names, or positions from 0 (a number in "     \
+             "quotes is a name); all if unset"},                                                   \
+    {                                                                                              \
+        .key = "dtype", .kind = PS_DTYPE,                                                          \
+        .help = "Dtype of the array; a value that it cannot hold is an error; the file's "         \
+                "(members: the one that holds all of them) if unset"                               \
+    }
+
 struct ps_npy {
     struct ps_bytes bytes; // of the whole .npy file
     struct ps_npy_header header;
     struct ps_record_choice choice; // of its members, unless elements are read as they are
     bool converted;                 // by choice
+    uint64_t extra_bytes;           // behind the array
 };
 
-extern const struct ps_option ps_npy_read_options[];
 extern const struct ps_format_writer ps_npy_writer; // io/npy_write.c
 
 // bytes are set. Reads the header, chooses by the reader's options and fills in the reader's array

@@ -7,23 +7,12 @@
 #include "base/log.h"
 #include "io/decode.h"
 #include "io/fortran.h"
+#include "io/inspect.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define BUFFER_BYTES (1u << 20)
-
-const struct ps_option ps_npy_read_options[] = {
-    {.key = "columns",
-     .kind = PS_WORDS,
-     .help = "Members of a structured array to read: names, or positions from 0 (a number in "
-             "quotes is a name); all if unset"},
-    {.key = "dtype",
-     .kind = PS_DTYPE,
-     .help = "Dtype of the array; a value that it cannot hold is an error; the file's (members: "
-             "the one that holds all of them) if unset"},
-    {.key = NULL},
-};
 
 // ---- Opening ----
 
@@ -47,16 +36,15 @@ static bool choose(struct ps_npy *npy, struct ps_reader *reader, struct ps_error
 
 bool ps_npy_open(struct ps_npy *npy, struct ps_reader *reader, struct ps_error *error)
 {
-    uint64_t extra;
-    if (!ps_npy_header_read(&npy->bytes, &npy->header, &extra, error) ||
+    if (!ps_npy_header_read(&npy->bytes, &npy->header, &npy->extra_bytes, error) ||
         !choose(npy, reader, error))
         return false;
     reader->way = npy->header.fortran ? "pread of columns, transposed (Fortran order)" : "pread";
-    if (extra > 0)
+    if (npy->extra_bytes > 0)
         ps_log(PS_LOG_WARNING,
                "%s: %llu bytes after the array are ignored (np.save wrote more than "
                "one array?)",
-               npy->bytes.path, (unsigned long long)extra);
+               npy->bytes.path, (unsigned long long)npy->extra_bytes);
     return true;
 }
 
@@ -174,14 +162,6 @@ void ps_npy_describe(const struct ps_npy_header *header, struct ps_text *out)
     describe_members(&header->type.record, out);
 }
 
-static void add_quoted(const char *name, struct ps_text *out)
-{
-    ps_text_add(out, "'");
-    for (const char *p = name; *p != '\0'; p++)
-        ps_text_append(out, *p == '\'' ? "''" : p, *p == '\'' ? 2 : 1);
-    ps_text_add(out, "'");
-}
-
 void ps_npy_entry(const struct ps_npy_header *header, struct ps_text *out)
 {
     const struct ps_record *record = &header->type.record;
@@ -196,7 +176,7 @@ void ps_npy_entry(const struct ps_npy_header *header, struct ps_text *out)
         if (record->members[i].refused != NULL)
             continue;
         ps_text_add(out, used++ == 0 ? "columns: [" : ", ");
-        add_quoted(record->members[i].name, out);
+        ps_inspect_quoted(record->members[i].name, out);
     }
     ps_text_add(out, "]");
 }

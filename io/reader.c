@@ -49,14 +49,18 @@ static const struct ps_format *recognise(const char *path)
 
 const struct ps_format *ps_format_guess(const char *path, bool for_writing)
 {
+    const struct ps_format *unable = NULL; // its suffix fits: the caller tells what it cannot do
     for (int i = 0; ps_formats[i] != NULL; i++) {
         bool able = for_writing ? ps_formats[i]->writer != NULL : ps_formats[i]->read != NULL;
         bool packed = (ps_formats[i]->flags & PS_GZIP) != 0 && !for_writing;
         size_t length = packed ? ps_path_bare_length(path) : strlen(path);
-        if (able && has_suffix(path, length, ps_formats[i]->suffixes))
+        if (!has_suffix(path, length, ps_formats[i]->suffixes))
+            continue;
+        if (able)
             return ps_formats[i];
+        unable = ps_formats[i];
     }
-    return for_writing ? NULL : recognise(path);
+    return unable != NULL || for_writing ? unable : recognise(path);
 }
 
 static bool check_file(const struct ps_reader *reader, struct ps_error *error)

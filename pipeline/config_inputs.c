@@ -166,7 +166,8 @@ static const struct ps_format *guess_output(const struct ps_config *config, cons
         cannot_tell(map, true, problems);
     } else if (format->writer == NULL) {
         ps_problem_add(problems, PS_USAGE, ps_node_get(map, "path")->place,
-                       "output '%s': files of the format %s cannot be written", name, format->name);
+                       "output '%s': files of the format %s cannot be written; write .npy, .h5, .csv or .bin",
+                       name, format->name);
         format = NULL;
     }
     return format;

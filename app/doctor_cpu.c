@@ -61,27 +61,12 @@ static enum check_result check_hdf5(struct checkup *checkup, struct ps_text *fou
     return checkup->hdf5.version_fits ? CHECK_OK : CHECK_WARN;
 }
 
-static void add_filters(const struct ps_hdf5_filter *filter, bool available, struct ps_text *found)
-{
-    int count = 0;
-    for (; filter->name != NULL; filter++)
-        if ((filter->available && filter->decodes) == available)
-            ps_text_printf(found, "%s%s", count++ > 0 ? ", " : "", filter->name);
-    if (count == 0)
-        ps_text_add(found, "none");
-}
-
 static enum check_result check_filters(struct checkup *checkup, struct ps_text *found)
 {
-    ps_text_add(found, "can read ");
-    add_filters(checkup->hdf5.filters, true, found);
-    ps_text_add(found, "; not ");
-    add_filters(checkup->hdf5.filters, false, found);
-    for (const struct ps_hdf5_filter *filter = checkup->hdf5.filters; filter->name != NULL;
-         filter++)
-        if (strcmp(filter->from, "HDF5") == 0 && !(filter->available && filter->decodes))
-            return CHECK_WARN;
-    return CHECK_OK;
+    const struct ps_hdf5_info *hdf5 = &checkup->hdf5;
+    ps_text_printf(found, "can read %s; not %s", hdf5->can_read,
+                   hdf5->cannot_read[0] != '\0' ? hdf5->cannot_read : "any other");
+    return hdf5->lacks_own ? CHECK_WARN : CHECK_OK;
 }
 
 static enum check_result check_plugins(struct checkup *checkup, struct ps_text *found)
@@ -94,7 +79,8 @@ static enum check_result check_plugins(struct checkup *checkup, struct ps_text *
     ps_text_printf(found, "%d file%s in %s (%s)", hdf5->plugin_files,
                    hdf5->plugin_files == 1 ? "" : "s",
                    hdf5->plugin_path[0] ? hdf5->plugin_path : "no folder",
-                   hdf5->plugin_path_is_set ? "from HDF5_PLUGIN_PATH" : "the library's default");
+                   hdf5->plugin_path_is_set ? "HDF5_PLUGIN_PATH and the usual folders"
+                                            : "the usual folders");
     if (hdf5->plugin_path_is_set && hdf5->plugin_files == 0)
         return CHECK_WARN;
     return CHECK_OK;
@@ -110,7 +96,7 @@ const struct check cpu_checks[] = {
     {"HDF5 filters", check_filters,
      "this HDF5 lacks filters of its own: files that use them cannot be read; install libhdf5"},
     {"HDF5 plugins", check_plugins,
-     "pip install hdf5plugin, then set HDF5_PLUGIN_PATH to its plugins folder; unset "
+     "apt-get install hdf5-filter-plugin, or pip install hdf5plugin; unset "
      "HDF5_PLUGIN_PRELOAD if it is \"::\""},
     {0},
 };

@@ -2,7 +2,7 @@
 #include "io/hdf5_common.h"
 
 #include "io/file.h"
-#include "io/hdf5_info.h"
+#include "io/hdf5_filters.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -21,6 +21,7 @@ static void start(void)
         setenv(PS_HDF5_EXTERNAL_PREFIX, "${ORIGIN}", 1);
     // A file whose close failed (disk full) would be closed once more at exit, and crash there.
     H5dont_atexit();
+    ps_hdf5_add_plugin_folders();
 }
 
 void ps_hdf5_lock(void)
@@ -58,8 +59,6 @@ static const char *advice(const char *reason)
                "(h5clear -s FILE takes the mark off when it is gone)";
     if (strstr(reason, "truncated file") != NULL)
         return "; the file was cut, or its writer did not close it";
-    if (strstr(reason, "required filter") != NULL)
-        return "; install the plugin and set HDF5_PLUGIN_PATH to its folder";
     return "";
 }
 
@@ -284,18 +283,4 @@ bool ps_hdf5_is_plain(hid_t type, enum ps_dtype dtype, bool *swapped_out)
     }
     H5Tclose(native);
     return same;
-}
-
-const char *ps_hdf5_filter_name(int id, const char **from_out)
-{
-    struct ps_hdf5_info info;
-    ps_hdf5_info(&info);
-    for (const struct ps_hdf5_filter *f = info.filters; f->name != NULL; f++) {
-        if (f->id == id) {
-            *from_out = f->from;
-            return f->name;
-        }
-    }
-    *from_out = NULL;
-    return NULL;
 }

@@ -35,9 +35,6 @@ hid_t ps_hdf5_type(enum ps_dtype dtype);
 // Whether the stored type is the dtype as it lies in memory, but for the order of bytes.
 bool ps_hdf5_is_plain(hid_t type, enum ps_dtype dtype, bool *swapped_out);
 
-// The name of a filter by its registered number, or NULL; what brings it, or NULL.
-const char *ps_hdf5_filter_name(int id, const char **from_out);
-
 bool ps_hdf5_inspect(const char *path, struct ps_text *out, struct ps_error *error);
 extern const struct ps_format_writer ps_hdf5_writer;
 

@@ -2,40 +2,24 @@
 // Asks the HDF5 library about itself. Reads no data file.
 #include "io/hdf5_info.h"
 
+#include "io/hdf5_common.h"
+#include "io/hdf5_filters.h"
+
 #include <dirent.h>
-#include <hdf5.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static struct ps_hdf5_filter filters[] = {
-    {.id = H5Z_FILTER_DEFLATE, .name = "gzip", .from = "HDF5"},
-    {.id = H5Z_FILTER_SHUFFLE, .name = "shuffle", .from = "HDF5"},
-    {.id = H5Z_FILTER_FLETCHER32, .name = "fletcher32", .from = "HDF5"},
-    {.id = H5Z_FILTER_SZIP, .name = "szip", .from = "HDF5"},
-    {.id = H5Z_FILTER_NBIT, .name = "nbit", .from = "HDF5"},
-    {.id = H5Z_FILTER_SCALEOFFSET, .name = "scaleoffset", .from = "HDF5"},
-    {.id = 32000, .name = "lzf", .from = "h5py"},
-    {.id = 32001, .name = "blosc", .from = "hdf5plugin"},
-    {.id = 32004, .name = "lz4", .from = "hdf5plugin"},
-    {.id = 32008, .name = "bitshuffle", .from = "hdf5plugin"},
-    {.id = 32015, .name = "zstd", .from = "hdf5plugin"},
-    {.id = 32026, .name = "blosc2", .from = "hdf5plugin"},
-    {0},
-};
-
-static void ask_filters(void)
+// Filters that someone offers: of the others nobody could do anything about it.
+static void ask_filters(struct ps_hdf5_info *info)
 {
-    for (struct ps_hdf5_filter *filter = filters; filter->name != NULL; filter++) {
-        unsigned how = 0;
-        H5E_BEGIN_TRY
-        {
-            filter->available = H5Zfilter_avail(filter->id) > 0;
-            if (filter->available && H5Zget_filter_info(filter->id, &how) < 0)
-                how = 0;
-        }
-        H5E_END_TRY;
-        filter->decodes = (how & H5Z_FILTER_CONFIG_DECODE_ENABLED) != 0;
+    for (const struct ps_hdf5_filter *f = ps_hdf5_filters; f->name != NULL; f++) {
+        bool there = ps_hdf5_filter_is_there(f->id);
+        char *list = there ? info->can_read : info->cannot_read;
+        size_t used = strlen(list), size = sizeof info->can_read;
+        if (there || f->built_in || f->pip || f->debian != NULL)
+            snprintf(list + used, size - used, "%s%s", used > 0 ? ", " : "", f->name);
+        info->lacks_own = info->lacks_own || (f->built_in && !there);
     }
 }
 
@@ -83,10 +67,11 @@ void ps_hdf5_info(struct ps_hdf5_info *info_out)
 {
     unsigned major = 0, minor = 0, release = 0;
     memset(info_out, 0, sizeof *info_out);
+    ps_hdf5_lock();
     if (H5open() >= 0 && H5get_libversion(&major, &minor, &release) >= 0)
         snprintf(info_out->version, sizeof info_out->version, "%u.%u.%u", major, minor, release);
     info_out->version_fits = major == H5_VERS_MAJOR && minor == H5_VERS_MINOR;
     ask_plugins(info_out);
-    ask_filters();
-    info_out->filters = filters;
+    ask_filters(info_out);
+    ps_hdf5_unlock();
 }

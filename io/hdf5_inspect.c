@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an HDF5 file holds, as a tree. Links to elsewhere are named, never followed.
 #include "io/hdf5_common.h"
+#include "io/hdf5_filters.h"
 
 #include "io/inspect.h"
 
@@ -21,16 +22,16 @@ static void print_filters(hid_t properties, struct ps_text *out)
         unsigned flags, config, values[8] = {0};
         size_t count = 8;
         char own[80] = "";
-        const char *from;
         H5Z_filter_t id = H5Pget_filter2(properties, (unsigned)i, &flags, &count, values, sizeof own,
                                          own, &config);
-        const char *known = ps_hdf5_filter_name(id, &from);
+        const struct ps_hdf5_filter *filter = ps_hdf5_filter(id);
+        const char *known = filter != NULL ? filter->name : NULL;
         ps_text_printf(out, ", %s", known ? known : own[0] ? own : "filter");
         if (id == H5Z_FILTER_DEFLATE && count > 0)
             ps_text_printf(out, "-%u", values[0]);
         if (known == NULL)
             ps_text_printf(out, " %d", (int)id);
-        if (H5Zfilter_avail(id) <= 0)
+        if (!ps_hdf5_filter_is_there(id))
             ps_text_add(out, " (not installed)");
     }
 }

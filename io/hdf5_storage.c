@@ -1,44 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether all that a dataset consists of is there: filters, source files of a virtual dataset,
 // external files. The library itself would give fill values for what is missing. Reads no data.
+#include "io/hdf5_filters.h"
 #include "io/hdf5_find.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#define LZF 32000 // H5PY_FILTER_LZF
 #define NAME_BYTES 2048
+#define CHUNKS_ASKED 1000 // asking is linear in their number
 
-static bool filters_are_there(hid_t properties, const char *path, const char *name,
+// An optional filter is left out where it did not help; then nobody misses it.
+static bool is_left_out(hid_t set, int position)
+{
+    hsize_t count = 0;
+    hid_t space = H5Dget_space(set);
+    bool unused = space >= 0 && H5Dget_num_chunks(set, space, &count) >= 0 && count <= CHUNKS_ASKED;
+    for (hsize_t i = 0; unused && i < count; i++) {
+        hsize_t offset[H5S_MAX_RANK], size;
+        haddr_t address;
+        unsigned mask = 0;
+        unused = H5Dget_chunk_info(set, space, i, offset, &mask, &address, &size) >= 0 &&
+                 (mask >> position & 1) != 0;
+    }
+    if (space >= 0)
+        H5Sclose(space);
+    H5Eclear2(H5E_DEFAULT);
+    return unused;
+}
+
+static bool filters_are_there(hid_t set, hid_t properties, const char *path, const char *name,
                               struct ps_error *error)
 {
     for (int i = 0; i < H5Pget_nfilters(properties); i++) {
-        unsigned flags, config;
+        unsigned flags = 0, config;
         size_t values = 0;
-        char own[80] = "", shown[120];
-        const char *from = NULL;
+        char own[80] = "", shown[120], advice[300];
         H5Z_filter_t id = H5Pget_filter2(properties, (unsigned)i, &flags, &values, NULL, sizeof own,
                                          own, &config);
-        if (id < 0 || H5Zfilter_avail(id) > 0)
+        if (id < 0 || ps_hdf5_filter_is_there(id) ||
+            ((flags & H5Z_FLAG_OPTIONAL) != 0 && is_left_out(set, i)))
             continue;
-        H5Eclear2(H5E_DEFAULT);
-        const char *known = ps_hdf5_filter_name(id, &from);
+        const struct ps_hdf5_filter *filter = ps_hdf5_filter(id);
         ps_escape(own, strlen(own), shown, sizeof shown);
-        if (id == LZF)
-            return ps_fail(error, PS_INPUT,
-                           "%s: dataset %s is compressed with filter %d (lzf), which is "
-                           "part of h5py only; write it with h5py's compression='gzip'",
-                           path, name, (int)id);
+        ps_hdf5_filter_advice(id, advice, sizeof advice);
         return ps_fail(error, PS_INPUT,
-                       "%s: dataset %s is compressed with filter %d (%s), which is "
-                       "not installed; %s%s%s and set HDF5_PLUGIN_PATH to its folder",
-                       path, name, (int)id,
-                       known    ? known
-                       : own[0] ? shown
-                                : "unknown",
-                       from ? "install " : "install its plugin", from ? from : "",
-                       from ? " (for example: pip install hdf5plugin)" : "");
+                       "%s: dataset %s needs HDF5 filter %d (%s), which is not installed: %s", path,
+                       name, (int)id,
+                       filter != NULL ? filter->name
+                       : own[0]       ? shown
+                                      : "unknown",
+                       advice);
     }
     return true;
 }
@@ -132,7 +145,7 @@ bool ps_hdf5_check_storage(struct ps_hdf5_places *places, hid_t set, const char 
     if (fine && H5Pget_layout(properties) == H5D_VIRTUAL)
         fine = ps_hdf5_check_sources(places, set, properties, name, error);
     fine = fine && check_parts(places, set, properties, name, error) &&
-           filters_are_there(properties, places->path, name, error);
+           filters_are_there(set, properties, places->path, name, error);
     if (properties >= 0)
         H5Pclose(properties);
     return fine;

@@ -37,13 +37,17 @@ static void free_lists(struct ps_value *value)
     // count is -1 for the axes `all`, which have no words.
     for (int i = 0; value->words != NULL && i < value->count; i++)
         free(value->words[i]);
+    for (int i = 0; value->texts != NULL && i < value->count; i++)
+        free(value->texts[i]);
     free(value->words);
+    free(value->texts);
     free(value->quoted);
     free(value->places);
     free(value->picks);
     free(value->integers);
     free(value->numbers);
     value->words = NULL;
+    value->texts = NULL;
     value->quoted = NULL;
     value->places = NULL;
     value->picks = NULL;
@@ -70,7 +74,7 @@ const char *ps_kind_name(enum ps_kind kind)
         [PS_BLOCK] = "block",     [PS_COUNT] = "count",   [PS_CHOICE] = "choice",
         [PS_CHOICES] = "choices", [PS_DTYPE] = "dtype",   [PS_NAME] = "array",
         [PS_NAMES] = "arrays",    [PS_WORDS] = "words",   [PS_SHAPE] = "shape",
-        [PS_PARAMS] = "params",   [PS_AXES] = "axes",
+        [PS_PARAMS] = "params",   [PS_TYPES] = "types",   [PS_AXES] = "axes",
     };
     return names[kind];
 }
@@ -128,6 +132,9 @@ char *ps_option_expected(const struct ps_option *option, char *out, size_t out_s
         break;
     case PS_CHOICES:
         expect_choices(option, "one of, or a list of, ", &text);
+        break;
+    case PS_TYPES:
+        expect_choices(option, "one of, or {name: one of} with, ", &text);
         break;
     default:
         ps_text_add(&text, plain[option->kind]);
@@ -273,6 +280,27 @@ static bool is_list_kind(enum ps_kind kind)
            kind == PS_AXES || kind == PS_PARAMS;
 }
 
+// The word as `choices` has it: a dtype may be written under its other names.
+static const char *type_word(const struct ps_option *option, const char *text)
+{
+    enum ps_dtype dtype;
+    const char *word = ps_dtype_parse(text, &dtype) ? ps_dtype_name(dtype) : text;
+    size_t length = strlen(word);
+    for (const char *p = option->choices; *p != '\0'; p += strcspn(p, "|"), p += *p == '|')
+        if (strcspn(p, "|") == length && memcmp(p, word, length) == 0)
+            return word;
+    return NULL;
+}
+
+static bool parse_type(struct ps_value *value, const char *text, struct ps_place place,
+                       struct ps_problems *problems)
+{
+    const char *word = type_word(value->option, text);
+    if (word == NULL)
+        return wrong(value, text, place, "", problems);
+    return set_text(value, word) || no_memory(value, place, problems);
+}
+
 static bool parse_axes_word(struct ps_value *value, const char *text)
 {
     if (strcmp(text, "all") != 0 && strcmp(text, "rows") != 0)
@@ -362,6 +390,8 @@ bool ps_value_from_scalar(struct ps_value *value, const char *text, bool quoted,
         return parse_choice(value, text, place, problems, &value->choice);
     case PS_DTYPE:
         return ps_dtype_parse(text, &value->dtype) || wrong(value, text, place, "", problems);
+    case PS_TYPES:
+        return parse_type(value, text, place, problems);
     case PS_AXES:
         if (parse_axes_word(value, text))
             return value->integers != NULL || no_memory(value, place, problems);
@@ -480,6 +510,32 @@ bool ps_value_add_param(struct ps_value *value, const char *key, struct ps_place
     bool whole = ps_integer_parse(number, &integer);
     return append(value, key, !whole, place, integer, parsed, 0) ||
            no_memory(value, place, problems);
+}
+
+bool ps_value_add_type(struct ps_value *value, const char *key, bool key_quoted,
+                       struct ps_place key_place, const char *word, struct ps_place place,
+                       struct ps_problems *problems)
+{
+    for (int i = 0; i < value->count; i++) {
+        if (strcmp(value->words[i], key) == 0 && value->quoted[i] == key_quoted) {
+            ps_problem_add(problems, PS_USAGE, key_place, "%s: '%s' is given twice",
+                           value->option->key, key);
+            return false;
+        }
+    }
+    const char *known = type_word(value->option, word);
+    if (known == NULL)
+        return wrong(value, word, place, "", problems);
+    char *copy = ps_strdup(known);
+    char **texts = realloc(value->texts, ((size_t)value->count + 1) * sizeof *texts);
+    if (texts != NULL)
+        value->texts = texts;
+    if (copy == NULL || texts == NULL || !append(value, key, key_quoted, key_place, 0, 0, 0)) {
+        free(copy);
+        return no_memory(value, place, problems);
+    }
+    value->texts[value->count - 1] = copy;
+    return true;
 }
 
 // A fallback such as "[mean, std]" or "3".

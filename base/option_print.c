@@ -62,11 +62,28 @@ static void print_params(const struct ps_value *value, struct ps_text *out)
     ps_text_add(out, "}");
 }
 
+static void print_types(const struct ps_value *value, struct ps_text *out)
+{
+    ps_text_add(out, "{");
+    for (int i = 0; i < value->count; i++) {
+        ps_text_add(out, i > 0 ? ", " : "");
+        print_word(value->words[i], value->quoted[i], out);
+        ps_text_printf(out, ": %s", value->texts[i]);
+    }
+    ps_text_add(out, "}");
+}
+
 void ps_value_print(const struct ps_value *value, struct ps_text *out)
 {
     switch (value->option->kind) {
     case PS_PARAMS:
         print_params(value, out);
+        return;
+    case PS_TYPES:
+        if (value->count > 0)
+            print_types(value, out);
+        else
+            ps_text_add(out, value->text);
         return;
     case PS_AXES:
         if (value->listed)
@@ -88,6 +105,7 @@ void ps_value_print(const struct ps_value *value, struct ps_text *out)
     case PS_TEXT:
     case PS_PATH:
     case PS_NAME:
+    case PS_CHOICE:
         print_word(value->text, value->option->kind == PS_TEXT, out);
         return;
     default:

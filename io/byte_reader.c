@@ -97,7 +97,7 @@ struct ps_byte_reader *ps_byte_reader_open(const char *path, enum ps_packing pac
         return NULL;
     }
     reader->path = path;
-    reader->name = standard ? "standard input" : path;
+    reader->name = ps_path_shown(path);
     reader->packing = packing;
     reader->input = input;
     reader->file = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);

@@ -7,34 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool ps_csv_columns_add(struct ps_csv_columns *columns, const char *text, size_t length,
-                        struct ps_error *error)
-{
-    if (columns->count == columns->capacity) {
-        int capacity = columns->capacity * 2 + 16;
-        char **first = realloc(columns->first, (size_t)capacity * sizeof *first);
-        if (first == NULL)
-            return ps_fail_memory(error, (size_t)capacity * sizeof *first, "column names");
-        columns->first = first;
-        columns->capacity = capacity;
-    }
-    char *copy = strndup(text, length);
-    if (copy == NULL)
-        return ps_fail_memory(error, length, "a column name");
-    columns->first[columns->count++] = copy;
-    return true;
-}
-
 void ps_csv_columns_free(struct ps_csv_columns *columns)
 {
     for (int i = 0; i < columns->count; i++) {
-        free(columns->first[i]);
+        if (columns->first != NULL)
+            free(columns->first[i]);
         if (columns->names != NULL)
             free(columns->names[i]);
     }
     free(columns->first);
     free(columns->names);
     free(columns->slots);
+    free(columns->chosen);
     free(columns->chosen_names);
     *columns = (struct ps_csv_columns){0};
 }
@@ -98,9 +82,10 @@ static bool make_unique(struct ps_csv_columns *columns, const char *path)
             continue;
         }
         if (i == first + 1)
-            ps_log(PS_LOG_WARNING, "%s: more than one column is named '%s'; later ones get their position "
-                                   "added", path,
-                   ps_escape(sorted[i].name, strlen(sorted[i].name), shown, sizeof shown));
+            ps_log(PS_LOG_WARNING,
+                   "%s: more than one column is named '%s'; later ones get their position "
+                   "added",
+                   path, ps_escape(sorted[i].name, strlen(sorted[i].name), shown, sizeof shown));
         char *unique = free_name(sorted, count, &sorted[i]);
         fine = unique != NULL;
         if (fine)
@@ -113,107 +98,50 @@ static bool make_unique(struct ps_csv_columns *columns, const char *path)
     return fine;
 }
 
-static bool make_names(struct ps_csv_columns *columns, const char *path, bool has_header)
+static bool copy_field(char **out, const char *text, size_t length, struct ps_error *error)
+{
+    *out = strndup(text, length);
+    return *out != NULL || ps_fail_memory(error, length, "a column name");
+}
+
+// What the header or the config calls the columns.
+static bool copy_names(struct ps_csv_columns *columns, const struct ps_csv_record *header,
+                       const struct ps_value *given, struct ps_error *error)
+{
+    columns->first = calloc((size_t)columns->count + 1, sizeof *columns->first);
+    if (columns->first == NULL)
+        return ps_fail_memory(error, (size_t)columns->count * sizeof(char *), "column names");
+    for (int i = 0; i < columns->count; i++) {
+        const char *text = header != NULL ? header->fields[i].text : given->words[i];
+        size_t length = header != NULL ? header->fields[i].length : strlen(text);
+        if (!copy_field(&columns->first[i], text, length, error))
+            return false;
+    }
+    return true;
+}
+
+bool ps_csv_columns_name(struct ps_csv_columns *columns, int count,
+                         const struct ps_csv_record *header, const struct ps_value *given,
+                         const char *name, struct ps_error *error)
 {
     char number[24];
-    columns->names = calloc((size_t)columns->count + 1, sizeof *columns->names);
-    for (int i = 0; columns->names != NULL && i < columns->count; i++) {
-        snprintf(number, sizeof number, "c%d", i);
-        bool named = has_header && columns->first[i][0] != '\0';
-        columns->names[i] = ps_strdup(named ? columns->first[i] : number);
-        if (columns->names[i] == NULL)
-            return false;
-    }
-    return columns->names != NULL && (!has_header || make_unique(columns, path));
-}
-
-// ---- Choosing ----
-
-static bool unknown_name(const struct ps_csv_columns *columns, const char *name, const char *path,
-                         struct ps_error *error)
-{
-    char shown[100];
-    struct ps_text list = {0};
-    const char *near =
-        ps_nearest(name, (const char *const *)columns->names, (size_t)columns->count);
-    for (int i = 0; i < columns->count && i < 20; i++)
-        ps_text_printf(&list, "%s%s", i > 0 ? ", " : "",
-                       ps_escape(columns->names[i], strlen(columns->names[i]), shown, sizeof shown));
-    ps_escape(name, strlen(name), shown, sizeof shown);
-    ps_fail(error, PS_INPUT, "no column '%s' in %s (columns: %s%s)%s%s%s", shown, path,
-            list.data ? list.data : "none", columns->count > 20 ? ", ..." : "",
-            near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
-    ps_text_free(&list);
-    return false;
-}
-
-// The header's own text counts, also where a name was made unique.
-static int find_name(const struct ps_csv_columns *columns, const char *name, const char *path,
-                     bool has_header, struct ps_error *error)
-{
-    int found = -1;
-    char shown[100];
-    for (int i = 0; i < columns->count; i++) {
-        if (strcmp(has_header ? columns->first[i] : columns->names[i], name) != 0)
-            continue;
-        if (found >= 0) {
-            ps_fail(error, PS_INPUT, "%s: column name '%s' is ambiguous: columns %d and %d have it; choose "
-                    "by position", path, ps_escape(name, strlen(name), shown, sizeof shown), found, i);
-            return -1;
-        }
-        found = i;
-    }
-    for (int i = 0; found < 0 && i < columns->count; i++)
-        if (strcmp(columns->names[i], name) == 0)
-            found = i;
-    if (found < 0)
-        unknown_name(columns, name, path, error);
-    return found;
-}
-
-static int find_column(const struct ps_csv_columns *columns, const struct ps_value *wanted, int i,
-                       const char *path, bool has_header, struct ps_error *error)
-{
-    const char *word = wanted->words[i];
-    int64_t position;
-    double number;
-    if (wanted->quoted[i])
-        return find_name(columns, word, path, has_header, error);
-    if (ps_integer_parse(word, &position)) {
-        if (position >= 0 && position < columns->count)
-            return (int)position;
-        ps_fail(error, PS_INPUT, "%s has no column %lld: it has %d, counted from 0", path,
-                (long long)position, columns->count);
-        return -1;
-    }
-    if (ps_number_parse(word, &number) || strcmp(word, "true") == 0 || strcmp(word, "false") == 0) {
-        ps_fail(error, PS_USAGE, "columns: %s is neither a position nor a name; put a name that looks like "
-                "this in quotes", word);
-        return -1;
-    }
-    return find_name(columns, word, path, has_header, error);
-}
-
-bool ps_csv_columns_choose(struct ps_csv_columns *columns, const struct ps_value *wanted,
-                           const char *path, bool has_header, struct ps_error *error)
-{
-    int count = wanted->given ? wanted->count : columns->count;
-    columns->slots = malloc(((size_t)columns->count + 1) * sizeof *columns->slots);
-    columns->chosen_names = calloc((size_t)count + 1, sizeof *columns->chosen_names);
-    if (columns->slots == NULL || columns->chosen_names == NULL ||
-        !make_names(columns, path, has_header))
-        return ps_fail_memory(error, (size_t)columns->count * sizeof(int), "columns");
-    for (int i = 0; i < columns->count; i++)
-        columns->slots[i] = wanted->given ? -1 : i;
-    columns->chosen_count = count;
+    bool named = header != NULL || given != NULL;
+    if (header == NULL && given != NULL && given->count != count)
+        return ps_fail(error, PS_INPUT, "%s: `header` gives %d name%s, but a record has %d field%s",
+                       name, given->count, given->count == 1 ? "" : "s", count,
+                       count == 1 ? "" : "s");
+    columns->count = count;
+    if (named && !copy_names(columns, header, given, error))
+        return false;
+    columns->names = calloc((size_t)count + 1, sizeof *columns->names);
+    if (columns->names == NULL)
+        return ps_fail_memory(error, (size_t)count * sizeof(char *), "column names");
     for (int i = 0; i < count; i++) {
-        int field = wanted->given ? find_column(columns, wanted, i, path, has_header, error) : i;
-        if (field < 0)
+        snprintf(number, sizeof number, "c%d", i);
+        const char *text = named && columns->first[i][0] != '\0' ? columns->first[i] : number;
+        if (!copy_field(&columns->names[i], text, strlen(text), error))
             return false;
-        if (wanted->given && columns->slots[field] >= 0)
-            return ps_fail(error, PS_USAGE, "columns: '%s' is listed twice", columns->names[field]);
-        columns->slots[field] = i;
-        columns->chosen_names[i] = columns->names[field];
     }
-    return count > 0 || ps_fail(error, PS_USAGE, "columns: the list is empty");
+    return !named || make_unique(columns, name) ||
+           ps_fail_memory(error, (size_t)count * sizeof(char *), "column names");
 }

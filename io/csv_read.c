@@ -1,297 +1,164 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading numeric columns of CSV. Strict: a field that is not a number of the asked dtype is an
 // error with its line, column and text, never a NaN made in silence.
-#include "io/csv_columns.h"
-#include "io/file.h"
+#include "io/csv_types.h"
 #include "io/formats.h"
 
 #include "base/clock.h"
+#include "base/log.h"
 
-#include <ctype.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 
-static const struct ps_option read_options[] = {
-    {.key = "separator", .kind = PS_TEXT,
-     .help = "One character, or tab; a comma if unset (a tab in .tsv files)"},
-    {.key = "quote", .kind = PS_TEXT, .fallback = "\"", .help = "The character that encloses fields"},
-    {.key = "header", .kind = PS_TRUTH, .fallback = "true", .help = "The first record holds the names"},
-    {.key = "columns", .kind = PS_WORDS,
-     .help = "Columns to read: names, or positions from 0 (a number in quotes is a name); all if unset"},
-    {.key = "dtype", .kind = PS_DTYPE, .fallback = "f64", .help = "Dtype of all columns"},
-    {.key = "skip_rows", .kind = PS_INTEGER, .fallback = "0", .min = 0, .max = 1e15,
-     .help = "Lines to skip at the start of the file"},
-    {.key = "comment", .kind = PS_TEXT, .help = "Lines that start with this character are skipped"},
-    {.key = "missing", .kind = PS_WORDS,
-     .help = "Words that stand for a missing value and become NaN, besides the empty field and nan"},
-    {0},
-};
+#define SAMPLE_BYTES (256u << 10) // of text, from which types are found
+#define SAMPLE_RECORDS 10000
 
-static const struct ps_option write_options[] = {
-    {.key = "separator", .kind = PS_TEXT,
-     .help = "One character, or tab; a comma if unset (a tab in .tsv files)"},
-    {.key = "header", .kind = PS_COUNT, .fallback = "auto", .min = 0, .max = 1,
-     .help = "1 writes a line of column names, 0 does not; auto: when the array has names"},
-    {0},
+static const struct ps_option read_options[] = {
+    {.key = "separator",
+     .kind = PS_TEXT,
+     .help = "one character, or one of tab, space, blanks (runs of blanks and tabs); a comma if "
+             "unset (a tab in .tsv files)"},
+    {.key = "quote",
+     .kind = PS_TEXT,
+     .fallback = "\"",
+     .help = "the character that encloses fields, or none"},
+    {.key = "escape",
+     .kind = PS_TEXT,
+     .help = "a character that takes the meaning of the next one away, as \\ in C; none if unset"},
+    {.key = "header",
+     .kind = PS_WORDS,
+     .fallback = "true",
+     .help =
+         "true: the first record holds the names; the number of the line that does (lines before "
+         "it are skipped); false: there are none; or a list of names for a file without"},
+    {.key = "columns",
+     .kind = PS_WORDS,
+     .help = "columns to read: names, positions from 0, ranges (2:5 without column 5, a:c with c), "
+             "patterns (t_*); in quotes only names; all if unset"},
+    {.key = "dtype",
+     .kind = PS_TYPES,
+     .fallback = "auto",
+     .choices = PS_CSV_TYPE_WORDS,
+     .help =
+         "dtype of all columns, or {column: dtype}; auto: f64, or i64 for whole numbers that f64 "
+         "cannot hold; time_s and time_ns: ISO 8601 as seconds (f64) or nanoseconds (i64) since "
+         "1970"},
+    {.key = "decimal",
+     .kind = PS_CHOICE,
+     .fallback = ".",
+     .choices = ".|,",
+     .help = "the decimal mark"},
+    {.key = "thousands",
+     .kind = PS_TEXT,
+     .help = "a character between groups of three digits (or the word space)"},
+    {.key = "missing",
+     .kind = PS_WORDS,
+     .help =
+         "words that stand for a missing value and become NaN, besides the empty field and nan"},
+    {.key = "ragged",
+     .kind = PS_CHOICE,
+     .fallback = "error",
+     .choices = "error|pad",
+     .help = "pad: the fields that a short record lacks are missing values"},
+    {.key = "skip_rows",
+     .kind = PS_INTEGER,
+     .fallback = "0",
+     .min = 0,
+     .max = 1e15,
+     .help = "lines to skip at the start of the file"},
+    {.key = "comment", .kind = PS_TEXT, .help = "lines that start with this character are skipped"},
+    {.key = NULL},
 };
 
 struct state {
-    struct ps_csv_scan scan;
+    struct ps_csv_rules rules;
+    struct ps_csv_scan *scan;
     struct ps_csv_columns columns;
-    const struct ps_value *missing;
-    enum ps_dtype dtype;
-    const struct ps_value *wanted; // option `columns`
-    bool has_header;
-    bool names_known; // the first record has been seen, columns are chosen
-    bool skip_record; // the header, met again in a later pass
-    int field;             // of the record that is being read
-    int64_t next_row;      // of the next read
-    uint64_t bytes_told;   // in results so far
-    char *pending;         // converted rows that were not asked for yet
-    size_t pending_rows, pending_from, pending_capacity;
-    bool ended;
-    double decode_ms;
+    struct ps_csv_type *types; // per chosen column
+    enum ps_dtype array;       // dtype of the array
+    const char *name;          // of the file, for messages
+    bool choice_given;         // by the option `columns`
+
+    struct ps_csv_sample sample; // records read ahead, which come first
+    struct ps_csv_field *fields; // room for one of them
+    int sample_next;
+    struct ps_error sample_error; // what ended the sample: told when its turn comes
+
+    int64_t next_row;    // of the next read
+    uint64_t bytes_told; // in results so far
+    bool ended;          // no records behind the sample
+    uint64_t rounded;    // whole numbers that lost digits, in this pass
+    bool rounding_told;
+    struct ps_text scratch;
 };
 
-// ---- One field ----
+// ---- Opening ----
 
-static bool is_blank(char c)
+// Records for finding types; also the one that was read for the number of fields.
+static void read_sample(struct state *state, const struct ps_csv_record *first, bool more)
 {
-    return c == ' ' || c == '\t';
+    const struct ps_csv_record *record = first;
+    struct ps_error *error = &state->sample_error;
+    while (record != NULL && ps_csv_sample_add(&state->sample, record, error)) {
+        bool enough = !more || state->sample.count >= SAMPLE_RECORDS ||
+                      state->sample.text.length >= SAMPLE_BYTES;
+        if (enough || !ps_csv_scan_next(state->scan, &record, error))
+            return;
+    }
+    state->ended = record == NULL;
 }
 
-static bool is_missing(const struct state *state, const char *text, size_t length)
+// Names from the header or the config, and the first record of numbers.
+static bool read_names(struct state *state, const struct ps_csv_record **first_out,
+                       struct ps_error *error)
 {
-    if (length == 0)
+    const struct ps_csv_record *record;
+    *first_out = NULL;
+    if (!ps_csv_scan_next(state->scan, &record, error))
+        return false;
+    if (record == NULL)
+        return ps_fail(error, PS_INPUT,
+                       "%s has no records: only blank lines, comments or skipped lines",
+                       state->name);
+    if (!ps_csv_columns_name(&state->columns, record->count,
+                             state->rules.has_header ? record : NULL, state->rules.names,
+                             state->name, error))
+        return false;
+    if (!state->rules.has_header) {
+        *first_out = record;
         return true;
-    for (int i = 0; i < state->missing->count; i++)
-        if (strlen(state->missing->words[i]) == length &&
-            memcmp(state->missing->words[i], text, length) == 0)
-            return true;
-    return false;
-}
-
-static bool refuse(const struct state *state, const char *text, size_t length, const char *what,
-                   struct ps_error *error)
-{
-    char shown[100], name[100];
-    const char *column = state->columns.names[state->field];
-    ps_escape(text, length, shown, sizeof shown);
-    ps_escape(column, strlen(column), name, sizeof name);
-    return ps_fail(error, PS_INPUT, "%s, line %lld, column %d ('%s'): '%s' %s %s%s", state->scan.path,
-                   (long long)state->scan.line, state->field, name, shown, what,
-                   ps_dtype_name(state->dtype),
-                   length > 0 ? "; a word for missing values goes into `missing:`, and `columns:` chooses "
-                                "the columns to read" : "");
-}
-
-static bool store_integer(const struct state *state, const char *text, size_t length, void *to,
-                          struct ps_error *error)
-{
-    const struct ps_dtype_info *info = ps_dtype_info(state->dtype);
-    enum ps_number_fit fit;
-    size_t bad;
-    uint64_t natural = 0, changed = 0;
-    int64_t integer = 0;
-    bool is_signed = info->kind == PS_CLASS_SIGNED;
-    if (is_missing(state, text, length))
-        return refuse(state, text, length, "is missing, and a missing value cannot be stored as", error);
-    fit = is_signed ? ps_text_to_i64(text, length, &integer) : ps_text_to_u64(text, length, &natural);
-    if (fit == PS_FIT_NOT_A_NUMBER)
-        return refuse(state, text, length, "is not a whole number and cannot be read as", error);
-    if (fit == PS_FIT_OK && ps_convert(state->dtype, to, is_signed ? PS_I64 : PS_U64,
-                                       is_signed ? (void *)&integer : (void *)&natural, 1,
-                                       PS_CAST_ERROR, &bad, &changed))
-        return true;
-    return refuse(state, text, length, "is out of the range of", error);
-}
-
-static bool store_float(const struct state *state, const char *text, size_t length, void *to,
-                        struct ps_error *error)
-{
-    double number = NAN;
-    float single = NAN;
-    bool missing = is_missing(state, text, length);
-    bool fine = missing || (state->dtype == PS_F32 ? ps_text_to_f32(text, length, &single)
-                                                   : ps_text_to_f64(text, length, &number));
-    if (!fine)
-        return refuse(state, text, length, "is not a number and cannot be read as", error);
-    if (state->dtype == PS_F32)
-        memcpy(to, &single, sizeof single);
-    else if (state->dtype == PS_F64)
-        memcpy(to, &number, sizeof number);
-    else
-        *(uint16_t *)to = ps_f64_to_f16(number);
+    }
+    // A fault in the second record belongs to the rows.
+    if (!ps_csv_scan_next(state->scan, first_out, &state->sample_error))
+        *first_out = NULL;
+    state->ended = *first_out == NULL;
     return true;
 }
 
-// ---- Records ----
-
-static size_t row_bytes(const struct state *state)
-{
-    return (size_t)state->columns.chosen_count * ps_dtype_bytes(state->dtype);
-}
-
-static bool reserve_row(struct state *state, struct ps_error *error)
-{
-    size_t need = (state->pending_from + state->pending_rows + 1) * row_bytes(state);
-    if (need <= state->pending_capacity)
-        return true;
-    size_t capacity = 2 * need + 4096;
-    char *pending = realloc(state->pending, capacity);
-    if (pending == NULL)
-        return ps_fail_memory(error, capacity, "rows of a CSV file");
-    state->pending = pending;
-    state->pending_capacity = capacity;
-    return true;
-}
-
-static bool convert_field(struct state *state, const char *text, size_t length,
-                          struct ps_error *error)
-{
-    int field = state->field;
-    int slot = field < state->columns.count ? state->columns.slots[field] : -1;
-    bool fine = true;
-    if (slot >= 0) {
-        while (length > 0 && is_blank(*text))
-            text++, length--;
-        while (length > 0 && is_blank(text[length - 1]))
-            length--;
-        char *to = state->pending + (state->pending_from + state->pending_rows) * row_bytes(state) +
-                   (size_t)slot * ps_dtype_bytes(state->dtype);
-        fine = ps_dtype_is_float(state->dtype) ? store_float(state, text, length, to, error)
-                                               : store_integer(state, text, length, to, error);
-    }
-    state->field++;
-    return fine;
-}
-
-static bool on_field(void *context, const char *text, size_t length, struct ps_error *error)
-{
-    struct state *state = context;
-    if (state->skip_record)
-        return true;
-    if (!state->names_known) // the names, or the first record where there are none
-        return ps_csv_columns_add(&state->columns, text, length, error);
-    return convert_field(state, text, length, error);
-}
-
-static bool end_record(struct state *state, struct ps_error *error)
-{
-    if (state->field != state->columns.count)
-        return ps_fail(error, PS_INPUT, "%s: line %lld has %d field%s, expected %d", state->scan.path,
-                       (long long)state->scan.line, state->field, state->field == 1 ? "" : "s",
-                       state->columns.count);
-    state->field = 0;
-    state->pending_rows++;
-    return reserve_row(state, error);
-}
-
-// The first record decides the columns; without a header it is a row as well.
-static bool first_record(struct state *state, struct ps_error *error)
-{
-    state->names_known = true;
-    if (!ps_csv_columns_choose(&state->columns, state->wanted, state->scan.path, state->has_header,
-                               error) ||
-        !reserve_row(state, error))
-        return false;
-    for (int i = 0; !state->has_header && i < state->columns.count; i++)
-        if (!convert_field(state, state->columns.first[i], strlen(state->columns.first[i]), error))
-            return false;
-    return state->has_header || end_record(state, error);
-}
-
-static bool on_record(void *context, struct ps_error *error)
-{
-    struct state *state = context;
-    if (state->skip_record) {
-        state->skip_record = false;
-        return true;
-    }
-    return state->names_known ? end_record(state, error) : first_record(state, error);
-}
-
-// ---- The row's functions ----
-
-static bool one_byte(const struct ps_value *value, const char *path, char *out,
-                     struct ps_error *error)
-{
-    if (strcmp(value->text, "tab") == 0 || strcmp(value->text, "\\t") == 0) {
-        *out = '\t';
-        return true;
-    }
-    *out = value->text[0];
-    return (value->text[0] != '\0' && value->text[1] == '\0') ||
-           ps_fail(error, PS_USAGE, "%s: %s: '%s' is not one character", path, value->option->key,
-                   value->text);
-}
-
-static bool is_line_end(char c)
-{
-    return c == '\n' || c == '\r';
-}
-
-bool ps_csv_separator(const struct ps_values *options, const char *path, char *out,
-                      struct ps_error *error)
-{
-    const struct ps_value *value = ps_values_get(options, "separator");
-    size_t length = path != NULL ? ps_path_bare_length(path) : 0;
-    *out = length > 4 && strncasecmp(path + length - 4, ".tsv", 4) == 0 ? '\t' : ',';
-    if (!value->given)
-        return true;
-    if (!one_byte(value, path != NULL ? path : "csv", out, error))
-        return false;
-    bool in_numbers = isalnum((unsigned char)*out) || strchr("+-.", *out) != NULL;
-    return (!in_numbers && *out != '"' && !is_line_end(*out)) ||
-           ps_fail(error, PS_USAGE, "%s: separator: a letter, a digit, a sign, a dot, a quote or a line "
-                   "end cannot separate numbers", path != NULL ? path : "csv");
-}
-
-static bool read_dialect(struct ps_reader *reader, struct ps_error *error)
+static bool open_all(struct ps_reader *reader, struct ps_error *error)
 {
     struct state *state = reader->state;
-    const struct ps_value *comment = ps_values_get(reader->options, "comment");
-    char byte = 0;
-    state->scan.path = reader->path;
-    state->scan.comment = -1;
-    state->scan.skip_lines = ps_values_get(reader->options, "skip_rows")->integer;
-    state->scan.field = on_field;
-    state->scan.record = on_record;
-    state->scan.context = state;
-    state->has_header = ps_values_get(reader->options, "header")->truth;
-    state->dtype = ps_values_get(reader->options, "dtype")->dtype;
-    state->missing = ps_values_get(reader->options, "missing");
-    state->wanted = ps_values_get(reader->options, "columns");
-    if (!ps_csv_separator(reader->options, reader->path, &state->scan.separator, error) ||
-        !one_byte(ps_values_get(reader->options, "quote"), reader->path, &state->scan.quote, error))
+    const struct ps_value *dtype = ps_values_get(reader->options, "dtype");
+    const struct ps_value *wanted = ps_values_get(reader->options, "columns");
+    const struct ps_csv_record *first;
+    state->choice_given = wanted->given;
+    if (!ps_csv_rules_read(reader->options, reader->path, &state->rules, error))
         return false;
-    if (comment->given && !one_byte(comment, reader->path, &byte, error))
+    state->scan = ps_csv_scan_open(reader->path, &state->rules.dialect, error);
+    if (state->scan == NULL)
         return false;
-    state->scan.comment = comment->given ? (unsigned char)byte : -1;
-    if (state->scan.separator == state->scan.quote || is_line_end(state->scan.quote) ||
-        (comment->given &&
-         (byte == state->scan.separator || byte == state->scan.quote || is_line_end(byte))))
-        return ps_fail(error, PS_USAGE, "%s: separator, quote and comment must be three characters, and "
-                       "no line ends", reader->path);
-    return state->dtype != PS_BOOL ||
-           ps_fail(error, PS_USAGE, "%s: csv columns cannot be read as bool; read u8 and compare",
-                   reader->path);
-}
-
-// Scans until the columns are known; rows met on the way wait for the first read.
-static bool read_header(struct state *state, struct ps_error *error)
-{
-    bool more = true;
-    while (!state->names_known && more)
-        if (!ps_csv_scan_some(&state->scan, &more, error))
-            return false;
-    state->ended = !more;
-    return state->names_known ||
-           ps_fail(error, PS_INPUT, "%s has no records: only blank lines, comments or skipped lines",
-                   state->scan.path);
+    state->name = ps_csv_scan_name(state->scan);
+    if (!read_names(state, &first, error) ||
+        !ps_csv_columns_choose(&state->columns, wanted, state->name, error))
+        return false;
+    read_sample(state, first, ps_csv_types_need_sample(dtype));
+    size_t room = (size_t)ps_csv_sample_widest(&state->sample) + 1;
+    state->fields = calloc(room, sizeof *state->fields);
+    if (state->fields == NULL)
+        return ps_fail_memory(error, room * sizeof *state->fields, "a CSV record");
+    return ps_csv_types_find(dtype, &state->columns, &state->rules, &state->sample, state->name,
+                             &state->types, &state->array, error);
 }
 
 static bool csv_open(struct ps_reader *reader, struct ps_error *error)
@@ -301,14 +168,12 @@ static bool csv_open(struct ps_reader *reader, struct ps_error *error)
     if (state == NULL)
         return ps_fail_memory(error, sizeof *state, "a CSV reader");
     reader->state = state;
-    reader->way = "libcsv";
-    if (!read_dialect(reader, error) || !ps_csv_scan_open(&state->scan, error) || !read_header(state, error))
+    if (!open_all(reader, error))
         return false;
-    if (ps_byte_reader_is_gzip(state->scan.bytes))
-        reader->way = "gzip, libcsv";
+    reader->way = ps_csv_scan_is_gzip(state->scan) ? "gzip, text" : "text";
     if (stat(reader->path, &status) == 0)
         reader->file_bytes = (uint64_t)status.st_size;
-    ps_array_init(&reader->array, state->dtype, 2,
+    ps_array_init(&reader->array, state->array, 2,
                   (int64_t[]){PS_ROWS_UNKNOWN, state->columns.chosen_count});
     return ps_array_set_columns(&reader->array, state->columns.chosen_count,
                                 (const char *const *)state->columns.chosen_names, error);
@@ -317,57 +182,212 @@ static bool csv_open(struct ps_reader *reader, struct ps_error *error)
 static void csv_close(struct ps_reader *reader)
 {
     struct state *state = reader->state;
-    ps_csv_scan_close(&state->scan);
+    ps_csv_scan_close(state->scan);
     ps_csv_columns_free(&state->columns);
-    free(state->pending);
+    ps_csv_sample_free(&state->sample);
+    ps_text_free(&state->scratch);
+    free(state->fields);
+    free(state->types);
     free(state);
 }
 
-static size_t take_pending(struct state *state, char *to, size_t rows)
+// ---- Errors ----
+
+static const char *type_name(const struct ps_csv_type *type)
 {
-    size_t taken = rows < state->pending_rows ? rows : state->pending_rows, bytes = row_bytes(state);
-    memcpy(to, state->pending + state->pending_from * bytes, taken * bytes);
-    state->pending_from += taken;
-    state->pending_rows -= taken;
-    if (state->pending_rows == 0 && state->pending_from > 0) {
-        // A row that is being read may have begun behind them.
-        memmove(state->pending, state->pending + state->pending_from * bytes, bytes);
-        state->pending_from = 0;
-    }
-    return taken;
+    return type->meaning == PS_CSV_SECONDS       ? "time_s"
+           : type->meaning == PS_CSV_NANOSECONDS ? "time_ns"
+                                                 : ps_dtype_name(type->dtype);
 }
 
+// The columns that hold numbers as far as the sample tells, ready for the config.
+static void list_numeric(struct state *state, struct ps_text *out)
+{
+    struct ps_text scratch = {0};
+    int listed = 0;
+    for (int i = 0; i < state->columns.count && listed < 20; i++) {
+        enum ps_csv_look look = PS_CSV_LOOKS_MISSING;
+        for (int r = 0; r < state->sample.count && look < PS_CSV_LOOKS_TIME; r++) {
+            struct ps_csv_record record = ps_csv_sample_get(&state->sample, r, state->fields);
+            if (i < record.count)
+                look =
+                    ps_csv_looks_join(look, ps_csv_field_look(&state->rules, record.fields[i].text,
+                                                              record.fields[i].length, &scratch));
+        }
+        if (look < PS_CSV_LOOKS_TIME)
+            ps_text_printf(out, "%s%d", listed++ > 0 ? ", " : "", i);
+    }
+    ps_text_free(&scratch);
+}
+
+static void add_advice(struct state *state, const struct ps_csv_type *type,
+                       const struct ps_csv_field *field, enum ps_csv_fit fit, struct ps_text *out)
+{
+    struct ps_text numeric = {0};
+    if (fit == PS_CSV_NOT_IN_ARRAY)
+        ps_text_printf(out,
+                       ", the dtype of the array; read the column as an input of its own "
+                       "(`columns:` with it alone, `dtype: %s`)",
+                       type_name(type));
+    if (fit != PS_CSV_NOT_A_NUMBER && fit != PS_CSV_NOT_WHOLE)
+        return;
+    if (type->automatic && type->dtype != PS_F64)
+        ps_text_add(out, " as the rows before it; `dtype:` gives another one");
+    if (ps_csv_field_look(&state->rules, field->text, field->length, &state->scratch) ==
+        PS_CSV_LOOKS_TIME)
+        ps_text_add(out, "; dates are read by `dtype: {column: time_s}`");
+    ps_text_add(out, "; a word for missing values goes into `missing:`");
+    if (state->choice_given)
+        return;
+    list_numeric(state, &numeric);
+    ps_text_printf(out, ", and `columns:` chooses the columns to read%s%s%s",
+                   numeric.length > 0 ? " (numbers are in [" : "",
+                   numeric.length > 0 ? numeric.data : "", numeric.length > 0 ? "])" : "");
+    ps_text_free(&numeric);
+}
+
+static bool refuse(struct state *state, int64_t line, int slot, const struct ps_csv_field *field,
+                   enum ps_csv_fit fit, struct ps_error *error)
+{
+    char shown[100], column[100];
+    int at = state->columns.chosen[slot];
+    const char *name = state->columns.names[at];
+    const struct ps_csv_type *type = &state->types[slot];
+    struct ps_text advice = {0};
+    ps_escape(field->text, field->length, shown, sizeof shown);
+    ps_escape(name, strlen(name), column, sizeof column);
+    add_advice(state, type, field, fit, &advice);
+    ps_fail(error, PS_INPUT, "%s, line %lld, column %d ('%s'): '%s' %s %s%s", state->name,
+            (long long)line, at, column, shown, ps_csv_fit_text(fit),
+            fit == PS_CSV_NOT_IN_ARRAY ? ps_dtype_name(state->array) : type_name(type),
+            advice.data != NULL ? advice.data : "");
+    ps_text_free(&advice);
+    return false;
+}
+
+// Identifiers become other ones when f64 cannot hold them: never in silence.
+static void warn_of_rounding(struct state *state, int64_t line, int slot,
+                             const struct ps_csv_field *field)
+{
+    char shown[100], column[100];
+    const char *name = state->columns.names[state->columns.chosen[slot]];
+    if (state->rounded++ > 0 || state->rounding_told)
+        return;
+    enum ps_csv_look look =
+        ps_csv_field_look(&state->rules, field->text, field->length, &state->scratch);
+    ps_log(PS_LOG_WARNING,
+           "%s, line %lld, column %d ('%s'): '%s' is rounded: precision lost above 2^53%s%s",
+           state->name, (long long)line, state->columns.chosen[slot],
+           ps_escape(name, strlen(name), column, sizeof column),
+           ps_escape(field->text, field->length, shown, sizeof shown),
+           look == PS_CSV_LOOKS_NUMBER
+               ? ""
+               : "; to keep every digit read the column as an input of its own with ",
+           look == PS_CSV_LOOKS_NUMBER     ? ""
+           : look == PS_CSV_LOOKS_UNSIGNED ? "`dtype: u64`"
+                                           : "`dtype: i64`");
+}
+
+static void tell_rounded(struct state *state)
+{
+    if (state->rounded > 1 && !state->rounding_told)
+        ps_log(PS_LOG_WARNING, "%s: %llu whole numbers in all lost precision above 2^53",
+               state->name, (unsigned long long)state->rounded);
+    state->rounding_told = state->rounding_told || state->rounded > 0;
+}
+
+// ---- Records ----
+
+static bool wrong_count(const struct state *state, const struct ps_csv_record *record,
+                        struct ps_error *error)
+{
+    return ps_fail(error, PS_INPUT, "%s: line %lld has %d field%s, expected %d%s", state->name,
+                   (long long)record->line, record->count, record->count == 1 ? "" : "s",
+                   state->columns.count,
+                   record->count < state->columns.count
+                       ? "; `ragged: pad` takes those that are not there for missing"
+                       : "");
+}
+
+static bool convert_record(struct state *state, const struct ps_csv_record *record, char *to,
+                           struct ps_error *error)
+{
+    static const struct ps_csv_field none = {"", 0, false};
+    size_t bytes = ps_dtype_bytes(state->array);
+    bool short_one = record->count < state->columns.count && state->rules.pad;
+    if (record->count != state->columns.count && !short_one)
+        return wrong_count(state, record, error);
+    for (int slot = 0; slot < state->columns.chosen_count; slot++, to += bytes) {
+        int at = state->columns.chosen[slot];
+        const struct ps_csv_field *field = at < record->count ? &record->fields[at] : &none;
+        enum ps_csv_fit fit = ps_csv_field_store(&state->rules, &state->types[slot], state->array,
+                                                 field->text, field->length, to, &state->scratch);
+        if (fit == PS_CSV_ROUNDED)
+            warn_of_rounding(state, record->line, slot, field);
+        else if (fit != PS_CSV_FITS)
+            return refuse(state, record->line, slot, field, fit, error);
+    }
+    return true;
+}
+
+// The next record, from the sample first; NULL at the end.
+static bool next_record(struct state *state, struct ps_csv_record *room,
+                        const struct ps_csv_record **record_out, struct ps_error *error)
+{
+    *record_out = NULL;
+    if (state->sample_next < state->sample.count) {
+        *room = ps_csv_sample_get(&state->sample, state->sample_next++, state->fields);
+        *record_out = room;
+        return true;
+    }
+    if (state->sample_error.status != PS_OK) {
+        *error = state->sample_error;
+        return false;
+    }
+    if (!state->ended && !ps_csv_scan_next(state->scan, record_out, error))
+        return false;
+    state->ended = *record_out == NULL;
+    return true;
+}
+
+// A new pass over the file; the sample was of the first one.
 static bool restart(struct state *state, struct ps_error *error)
 {
-    state->pending_rows = state->pending_from = 0;
-    state->field = 0;
+    const struct ps_csv_record *header;
     state->next_row = 0;
+    state->sample_next = state->sample.count;
+    state->sample_error = (struct ps_error){0};
     state->ended = false;
-    state->skip_record = state->has_header;
-    return ps_csv_scan_rewind(&state->scan, error) && reserve_row(state, error);
+    state->rounded = 0;
+    return ps_csv_scan_rewind(state->scan, error) &&
+           (!state->rules.has_header || ps_csv_scan_next(state->scan, &header, error));
 }
 
 static bool csv_read(struct ps_reader *reader, int64_t first_row, int64_t rows, void *data,
                      struct ps_read_result *result, struct ps_error *error)
 {
     struct state *state = reader->state;
+    size_t row_bytes = ps_array_row_bytes(&reader->array);
+    struct ps_csv_record room;
+    const struct ps_csv_record *record;
     double start = ps_clock_ms();
     if (first_row == 0 && state->next_row != 0 && !restart(state, error))
         return false;
     if (first_row != state->next_row)
         return ps_fail(error, PS_BUG, "%s: row %lld asked for after row %lld", reader->path,
                        (long long)first_row, (long long)state->next_row);
-    size_t done = take_pending(state, data, (size_t)rows);
-    while (done < (size_t)rows && !state->ended) {
-        bool more = true;
-        if (!ps_csv_scan_some(&state->scan, &more, error))
+    for (; result->rows < rows; result->rows++) {
+        if (!next_record(state, &room, &record, error))
             return false;
-        state->ended = !more;
-        done += take_pending(state, (char *)data + done * row_bytes(state), (size_t)rows - done);
+        if (record == NULL) {
+            tell_rounded(state);
+            break;
+        }
+        if (!convert_record(state, record, (char *)data + (size_t)result->rows * row_bytes, error))
+            return false;
     }
-    state->next_row += (int64_t)done;
-    result->rows = (int64_t)done;
-    uint64_t taken = ps_byte_reader_taken(state->scan.bytes); // what open() read counts here too
+    state->next_row += result->rows;
+    uint64_t taken = ps_csv_scan_taken(state->scan); // what open() read counts here too
     result->bytes = taken - state->bytes_told;
     state->bytes_told = taken;
     result->decode_ms = ps_clock_ms() - start; // scanning and converting; the read is a small part
@@ -376,11 +396,11 @@ static bool csv_read(struct ps_reader *reader, int64_t first_row, int64_t rows, 
 
 const struct ps_format ps_format_csv = {
     .name = "csv",
-    .help = "Text with separated columns of numbers",
+    .help = "text with separated columns of numbers",
     .suffixes = ".csv|.tsv|.txt|.dat",
     .flags = PS_READ_IN_ORDER | PS_GZIP,
     .read_options = read_options,
-    .write_options = write_options,
+    .write_options = ps_csv_write_options,
     .open = csv_open,
     .read = csv_read,
     .close = csv_close,

@@ -1,60 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file is fed to libcsv line by line, so that its callbacks know the line they are in.
+// One pass over the bytes finds where fields begin and end; a record that is not complete in the
+// buffer goes on where it stopped when more bytes are there. Quotes and escapes are taken away only
+// when the record is complete, in place.
 #include "io/csv_scan.h"
+
+#include "io/byte_reader.h"
+#include "io/file.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define BUFFER_BYTES (256u << 10)
 
-// ---- Callbacks of libcsv ----
+enum { ORDINARY, QUOTE, SEPARATOR, ESCAPE, LINE_FEED, CARRIAGE_RETURN, NUL };
 
-static void on_field(void *text, size_t length, void *context)
-{
-    struct ps_csv_scan *scan = context;
-    if (!scan->failed && !scan->field(scan->context, text != NULL ? text : "", length, scan->error))
-        scan->failed = true;
-}
+// Where the scan stands: only then is it known which bytes mean something.
+enum place { AT_START, IN_PLAIN, IN_QUOTED, BEHIND_QUOTE };
 
-static void on_record(int terminator, void *context)
-{
-    struct ps_csv_scan *scan = context;
-    (void)terminator;
-    scan->in_record = false;
-    scan->record_bytes = 0;
-    if (!scan->failed && !scan->record(scan->context, scan->error))
-        scan->failed = true;
-}
+// A field as it lies in the buffer, counted from the record's start.
+struct span {
+    size_t begin, end;
+    bool quoted;
+    bool changed; // has doubled quotes or escapes to be taken away
+};
 
-static int never_space(unsigned char c)
-{
-    (void)c;
-    return 0; // blanks belong to names; numbers are trimmed where they are converted
-}
-
-static bool start_parser(struct ps_csv_scan *scan, struct ps_error *error)
-{
-    if (csv_init(&scan->parser, CSV_STRICT_FINI | CSV_APPEND_NULL) != 0)
-        return ps_fail(error, PS_BUG, "libcsv does not start");
-    csv_set_delim(&scan->parser, (unsigned char)scan->separator);
-    csv_set_quote(&scan->parser, (unsigned char)scan->quote);
-    csv_set_space_func(&scan->parser, never_space);
-    scan->parser_open = true;
-    return true;
-}
+struct ps_csv_scan {
+    const char *name;
+    struct ps_csv_dialect dialect;
+    unsigned char class[256];
+    struct ps_byte_reader *bytes;
+    bool at_end; // no bytes behind those in the buffer
+    char *buffer;
+    size_t capacity, begin, end; // begin: of the record that is being read
+    size_t at;                   // the next byte to look at, counted from begin
+    enum place place;
+    int64_t line, lines; // of the record; line ends met in it so far
+    int span_count, span_capacity;
+    struct span *spans;
+    struct ps_csv_field *fields;
+    struct ps_csv_record record;
+};
 
 // ---- The file ----
 
+static bool grow_buffer(struct ps_csv_scan *scan, struct ps_error *error)
+{
+    if (scan->capacity > PS_CSV_RECORD_BYTES_MAX)
+        return ps_fail(error, PS_INPUT,
+                       "%s, line %lld: a record of more than %u MiB; is a quote never closed?",
+                       scan->name, (long long)scan->line, PS_CSV_RECORD_BYTES_MAX >> 20);
+    char *buffer = realloc(scan->buffer, 2 * scan->capacity);
+    if (buffer == NULL)
+        return ps_fail_memory(error, 2 * scan->capacity, "a long CSV record");
+    scan->buffer = buffer;
+    scan->capacity *= 2;
+    return true;
+}
+
+// More bytes behind those of the record that is being read; sets at_end when there are none.
 static bool fill(struct ps_csv_scan *scan, struct ps_error *error)
 {
-    if (scan->begin > 0) {
-        memmove(scan->buffer, scan->buffer + scan->begin, scan->end - scan->begin);
-        scan->end -= scan->begin;
-        scan->begin = 0;
-    }
-    size_t got = 0, room = BUFFER_BYTES - scan->end;
-    if (room == 0 || scan->at_end)
-        return true;
+    memmove(scan->buffer, scan->buffer + scan->begin, scan->end - scan->begin);
+    scan->end -= scan->begin;
+    scan->begin = 0;
+    if (scan->end > scan->capacity / 2 && !grow_buffer(scan, error))
+        return false;
+    size_t got = 0, room = scan->capacity - scan->end;
     if (!ps_byte_reader_read(scan->bytes, scan->buffer + scan->end, room, &got, error))
         return false;
     scan->at_end = got < room;
@@ -67,185 +78,399 @@ static bool check_start(struct ps_csv_scan *scan, struct ps_error *error)
     const unsigned char *s = (const unsigned char *)scan->buffer;
     size_t n = scan->end;
     if (n >= 2 && ((s[0] == 0xff && s[1] == 0xfe) || (s[0] == 0xfe && s[1] == 0xff)))
-        return ps_fail(error, PS_INPUT, "%s is UTF-16 text (byte order mark %02X %02X); convert it to "
-                       "UTF-8: iconv -f UTF-16 -t UTF-8", scan->path, s[0], s[1]);
+        return ps_fail(
+            error, PS_INPUT,
+            "%s is UTF-16 text (byte order mark %02X %02X); convert it to UTF-8: iconv -f "
+            "UTF-16 -t UTF-8",
+            scan->name, s[0], s[1]);
     if (n >= 3 && memcmp(s, "\xEF\xBB\xBF", 3) == 0)
         scan->begin = 3;
     if (scan->begin == n && scan->at_end)
-        return ps_fail(error, PS_INPUT, "%s is empty: no header and no rows", scan->path);
+        return ps_fail(error, PS_INPUT, "%s is empty: no header and no rows", scan->name);
     return true;
 }
 
 static bool start(struct ps_csv_scan *scan, struct ps_error *error)
 {
-    scan->begin = scan->end = 0;
-    scan->at_end = scan->in_record = scan->in_skipped = scan->failed = false;
-    scan->place = PS_CSV_START;
-    scan->next_line = 1;
-    scan->record_bytes = 0;
-    return start_parser(scan, error) && fill(scan, error) && check_start(scan, error);
+    scan->begin = scan->end = scan->at = 0;
+    scan->at_end = false;
+    scan->line = 1;
+    scan->lines = 0;
+    return fill(scan, error) && check_start(scan, error);
 }
 
-bool ps_csv_scan_open(struct ps_csv_scan *scan, struct ps_error *error)
+static void set_classes(struct ps_csv_scan *scan)
 {
-    scan->parser_open = false;
+    const struct ps_csv_dialect *dialect = &scan->dialect;
+    scan->class[0] = NUL;
+    scan->class['\n'] = LINE_FEED;
+    scan->class['\r'] = CARRIAGE_RETURN;
+    scan->class[(unsigned char)dialect->separator] = SEPARATOR;
+    if (dialect->blanks)
+        scan->class[' '] = scan->class['\t'] = SEPARATOR;
+    if (dialect->quote >= 0)
+        scan->class[dialect->quote] = QUOTE;
+    if (dialect->escape >= 0)
+        scan->class[dialect->escape] = ESCAPE;
+}
+
+struct ps_csv_scan *ps_csv_scan_open(const char *path, const struct ps_csv_dialect *dialect,
+                                     struct ps_error *error)
+{
+    struct ps_csv_scan *scan = calloc(1, sizeof *scan);
+    if (scan == NULL) {
+        ps_fail_memory(error, sizeof *scan, "a CSV reader");
+        return NULL;
+    }
+    scan->name = ps_path_shown(path);
+    scan->dialect = *dialect;
+    scan->capacity = BUFFER_BYTES;
+    set_classes(scan);
     scan->buffer = malloc(BUFFER_BYTES);
     if (scan->buffer == NULL)
-        return ps_fail_memory(error, BUFFER_BYTES, "a CSV reader");
-    scan->bytes = ps_byte_reader_open(scan->path, PS_PACKING_AUTO, error);
-    if (scan->bytes == NULL)
-        return false;
-    return start(scan, error);
+        ps_fail_memory(error, BUFFER_BYTES, "a CSV reader");
+    else
+        scan->bytes = ps_byte_reader_open(path, PS_PACKING_AUTO, error);
+    if (scan->bytes != NULL && start(scan, error))
+        return scan;
+    ps_csv_scan_close(scan);
+    return NULL;
 }
 
 bool ps_csv_scan_rewind(struct ps_csv_scan *scan, struct ps_error *error)
 {
-    if (!ps_byte_reader_rewind(scan->bytes, error))
-        return false;
-    if (scan->parser_open)
-        csv_free(&scan->parser);
-    scan->parser_open = false;
-    return start(scan, error);
+    return ps_byte_reader_rewind(scan->bytes, error) && start(scan, error);
 }
 
 void ps_csv_scan_close(struct ps_csv_scan *scan)
 {
-    if (scan->parser_open)
-        csv_free(&scan->parser);
+    if (scan == NULL)
+        return;
     ps_byte_reader_close(scan->bytes);
     free(scan->buffer);
-    scan->buffer = NULL;
-    scan->bytes = NULL;
+    free(scan->spans);
+    free(scan->fields);
+    free(scan);
 }
 
-// ---- Scanning ----
-
-#define WINDOW_BYTES 4096u // so that a file without LF (or CR) is not searched through line by line
-
-// Bytes of the next line with its end, or 0 when its end is not in the buffer yet.
-static size_t line_size(const struct ps_csv_scan *scan)
+bool ps_csv_scan_is_gzip(const struct ps_csv_scan *scan)
 {
-    const char *from = scan->buffer + scan->begin, *end = scan->buffer + scan->end;
-    for (const char *window = from; window < end; window += WINDOW_BYTES) {
-        size_t size = (size_t)(end - window) < WINDOW_BYTES ? (size_t)(end - window) : WINDOW_BYTES;
-        const char *lf = memchr(window, '\n', size);
-        const char *cr = memchr(window, '\r', lf != NULL ? (size_t)(lf - window) : size);
-        if (cr == NULL && lf == NULL)
+    return ps_byte_reader_is_gzip(scan->bytes);
+}
+
+uint64_t ps_csv_scan_taken(const struct ps_csv_scan *scan)
+{
+    return ps_byte_reader_taken(scan->bytes);
+}
+
+const char *ps_csv_scan_name(const struct ps_csv_scan *scan)
+{
+    return scan->name;
+}
+
+// ---- Lines that are no records ----
+
+// Drops bytes up to and with the next line end, or to the end of the file.
+static bool drop_line(struct ps_csv_scan *scan, struct ps_error *error)
+{
+    for (;;) {
+        char *from = scan->buffer + scan->begin, *end = scan->buffer + scan->end;
+        while (from < end && *from != '\n' && *from != '\r')
+            from++;
+        scan->begin = (size_t)(from - scan->buffer);
+        bool needs_more = from == end || (*from == '\r' && from + 1 == end);
+        if (needs_more && !scan->at_end) {
+            if (!fill(scan, error))
+                return false;
             continue;
-        if (cr == NULL)
-            return (size_t)(lf - from) + 1;
-        if (cr + 1 == end && !scan->at_end)
-            return 0; // perhaps a CRLF
-        return (size_t)(cr - from) + 1 + (cr + 1 < end && cr[1] == '\n');
-    }
-    return 0;
-}
-
-static bool is_end(char c)
-{
-    return c == '\n' || c == '\r';
-}
-
-// libcsv would take a quote inside a quoted field for text and read on to the next one, over any
-// number of records: it is told from the closing quote here.
-static bool check_quotes(struct ps_csv_scan *scan, const char *piece, size_t size,
-                         struct ps_error *error)
-{
-    bool inside = scan->place == PS_CSV_QUOTED || scan->place == PS_CSV_CLOSED;
-    if (!inside && memchr(piece, scan->quote, size) == NULL) {
-        bool at_start = piece[size - 1] == scan->separator || is_end(piece[size - 1]);
-        scan->place = at_start ? PS_CSV_START : PS_CSV_PLAIN;
+        }
+        if (from < end)
+            scan->begin += 1u + (*from == '\r' && from + 1 < end && from[1] == '\n');
+        scan->line += from < end;
         return true;
     }
-    for (size_t i = 0; i < size; i++) {
-        bool quote = piece[i] == scan->quote;
-        bool ends = piece[i] == scan->separator || is_end(piece[i]);
-        if (scan->place == PS_CSV_QUOTED)
-            scan->place = quote ? PS_CSV_CLOSED : PS_CSV_QUOTED;
-        else if (quote && scan->place != PS_CSV_PLAIN)
-            scan->place = PS_CSV_QUOTED; // opened, or one of a pair
-        else if (scan->place == PS_CSV_CLOSED && !ends)
-            return ps_fail(error, PS_INPUT, "%s, line %lld: text behind the closing quote of a field; a "
-                           "quote inside a quoted field is written twice", scan->path,
-                           (long long)scan->next_line);
-        else
-            scan->place = ends ? PS_CSV_START : PS_CSV_PLAIN;
+}
+
+static bool skip_lines(struct ps_csv_scan *scan, struct ps_error *error)
+{
+    for (;;) {
+        if (scan->begin == scan->end && !scan->at_end && !fill(scan, error))
+            return false;
+        if (scan->begin == scan->end)
+            return true;
+        int first = (unsigned char)scan->buffer[scan->begin];
+        bool skipped = scan->line <= scan->dialect.skip_lines || first == scan->dialect.comment ||
+                       first == '\n' || first == '\r';
+        if (!skipped)
+            return true;
+        if (!drop_line(scan, error))
+            return false;
     }
+}
+
+// ---- Fields ----
+
+static bool add_span(struct ps_csv_scan *scan, struct ps_error *error)
+{
+    if (scan->span_count == scan->span_capacity) {
+        int capacity = 2 * scan->span_capacity + 64;
+        struct span *spans = realloc(scan->spans, (size_t)capacity * sizeof *spans);
+        if (spans != NULL)
+            scan->spans = spans;
+        struct ps_csv_field *fields = realloc(scan->fields, (size_t)capacity * sizeof *fields);
+        if (fields != NULL)
+            scan->fields = fields;
+        if (spans == NULL || fields == NULL)
+            return ps_fail_memory(error, (size_t)capacity * sizeof *spans,
+                                  "fields of a CSV record");
+        scan->span_capacity = capacity;
+    }
+    scan->spans[scan->span_count] = (struct span){.begin = scan->at, .end = scan->at};
+    scan->span_count++;
     return true;
 }
 
-// Comments, lines at the start and blank lines.
-static bool is_skipped(const struct ps_csv_scan *scan, const char *piece)
+static bool nul_byte(const struct ps_csv_scan *scan, struct ps_error *error)
 {
-    return scan->in_skipped || scan->next_line <= scan->skip_lines ||
-           (unsigned char)piece[0] == scan->comment || is_end(piece[0]);
+    int64_t line = scan->line + scan->lines;
+    return ps_fail(error, PS_INPUT, "%s, line %lld: a NUL byte%s", scan->name, (long long)line,
+                   line == 1 ? " (is the file UTF-16? convert it to UTF-8)" : "");
 }
 
-static bool feed(struct ps_csv_scan *scan, size_t size, bool whole_line, struct ps_error *error)
+// What stops a step: a record is complete, more bytes are needed, or the file is wrong.
+enum outcome { GOES_ON, COMPLETE, NEEDS_BYTES, WRONG };
+
+// A CR is a line end of its own only when it is known that no LF follows.
+static bool is_half_line_end(const struct ps_csv_scan *scan, const char *p, const char *end)
 {
-    const char *piece = scan->buffer + scan->begin;
-    if (!scan->in_record) {
-        scan->line = scan->next_line;
-        bool skipped = is_skipped(scan, piece);
-        scan->in_skipped = skipped && !whole_line;
-        if (skipped)
-            return true;
+    return *p == '\r' && p + 1 == end && !scan->at_end;
+}
+
+static enum outcome end_line(struct ps_csv_scan *scan, const char *p, const char *end)
+{
+    if (is_half_line_end(scan, p, end))
+        return NEEDS_BYTES;
+    scan->at += 1u + (*p == '\r' && p + 1 < end && p[1] == '\n');
+    scan->lines++;
+    return COMPLETE;
+}
+
+static enum outcome start_field(struct ps_csv_scan *scan, const char *p, const char *end,
+                                struct ps_error *error)
+{
+    if (scan->dialect.blanks && (*p == ' ' || *p == '\t')) {
+        scan->at++;
+        return GOES_ON;
     }
-    if (memchr(piece, 0, size) != NULL)
-        return ps_fail(error, PS_INPUT, "%s, line %lld: a NUL byte%s", scan->path,
-                       (long long)scan->next_line,
-                       scan->next_line == 1 ? " (is the file UTF-16? convert it to UTF-8)" : "");
-    if (!check_quotes(scan, piece, size, error))
-        return false;
-    scan->record_bytes += size;
-    if (scan->record_bytes > PS_CSV_RECORD_BYTES_MAX)
-        return ps_fail(error, PS_INPUT, "%s, line %lld: a record of more than %u MiB; is a quote never "
-                       "closed?", scan->path, (long long)scan->line, PS_CSV_RECORD_BYTES_MAX >> 20);
-    scan->in_record = true;
-    scan->error = error;
-    // libcsv's buffer grows by this much each time: doubled, or long fields take quadratic time.
-    size_t field_bytes = csv_get_buffer_size(&scan->parser);
-    csv_set_blk_size(&scan->parser, field_bytes > 128 ? field_bytes : 128);
-    if (csv_parse(&scan->parser, piece, size, on_field, on_record, scan) != size && !scan->failed)
-        return ps_fail(error, PS_INPUT, "%s, line %lld: %s", scan->path, (long long)scan->line,
-                       csv_strerror(csv_error(&scan->parser)));
-    return !scan->failed;
+    if (scan->dialect.blanks && (*p == '\n' || *p == '\r') && scan->span_count > 0)
+        return end_line(scan, p, end); // no field behind the last blanks
+    if (!add_span(scan, error))
+        return WRONG;
+    bool quoted = scan->class[(unsigned char)*p] == QUOTE;
+    scan->spans[scan->span_count - 1].quoted = quoted;
+    scan->spans[scan->span_count - 1].begin += quoted;
+    scan->at += quoted;
+    scan->place = quoted ? IN_QUOTED : IN_PLAIN;
+    return GOES_ON;
 }
 
-static bool finish(struct ps_csv_scan *scan, struct ps_error *error)
+// From p, which is behind a field, over what follows it.
+static enum outcome end_field(struct ps_csv_scan *scan, const char *p, const char *end)
 {
-    scan->error = error;
-    // Seen here because libcsv takes the end of the file for the end of the field.
-    if (scan->place == PS_CSV_QUOTED || csv_fini(&scan->parser, on_field, on_record, scan) != 0)
-        return ps_fail(error, PS_INPUT, "%s: a quote opened in the record at line %lld is never closed",
-                       scan->path, (long long)scan->line);
-    return !scan->failed;
+    if (*p == '\n' || *p == '\r')
+        return end_line(scan, p, end);
+    scan->at++; // the separator
+    scan->place = AT_START;
+    return GOES_ON;
 }
 
-bool ps_csv_scan_some(struct ps_csv_scan *scan, bool *more_out, struct ps_error *error)
+// The byte behind an escape means nothing, but line ends are counted and NULs refused.
+static bool pass_escaped(struct ps_csv_scan *scan, const char *p, const char *end,
+                         struct ps_error *error)
 {
-    *more_out = true;
-    if (!fill(scan, error))
-        return false;
-    if (scan->begin == scan->end) {
-        *more_out = false;
-        return finish(scan, error);
+    if (*p == '\0')
+        return nul_byte(scan, error);
+    scan->lines += *p == '\n' || (*p == '\r' && !(p + 1 < end && p[1] == '\n'));
+    scan->spans[scan->span_count - 1].changed = true;
+    return true;
+}
+
+static enum outcome scan_plain(struct ps_csv_scan *scan, const char *record, const char *end,
+                               struct ps_error *error)
+{
+    const char *p = record + scan->at;
+    for (;; p += 2) {
+        while (p < end && scan->class[(unsigned char)*p] <= QUOTE)
+            p++;
+        scan->at = (size_t)(p - record);
+        if (p == end)
+            return NEEDS_BYTES;
+        if (scan->class[(unsigned char)*p] != ESCAPE)
+            break;
+        if (end - p < 3 && !scan->at_end)
+            return NEEDS_BYTES;
+        if (end - p < 2)
+            return NEEDS_BYTES; // the last byte of the file
+        if (!pass_escaped(scan, p + 1, end, error))
+            return WRONG;
     }
-    for (;;) {
-        size_t size = line_size(scan);
-        bool whole_line = size > 0;
-        if (!whole_line && scan->begin > 0 && !scan->at_end)
-            return true; // the rest of the line is read next time
-        if (!whole_line)
-            size = scan->end - scan->begin; // longer than the buffer, or the last one
-        if (size == 0)
-            return true;
-        // A CR that ends the buffer stays for the next time: its LF may follow.
-        if (!whole_line && !scan->at_end && scan->buffer[scan->end - 1] == '\r')
-            size--;
-        if (!feed(scan, size, whole_line, error))
+    if (*p == '\0')
+        return nul_byte(scan, error), WRONG;
+    scan->spans[scan->span_count - 1].end = scan->at;
+    return end_field(scan, p, end);
+}
+
+static enum outcome scan_quoted(struct ps_csv_scan *scan, const char *record, const char *end,
+                                struct ps_error *error)
+{
+    struct span *span = &scan->spans[scan->span_count - 1];
+    for (const char *p = record + scan->at;; p++) {
+        while (p < end && (scan->class[(unsigned char)*p] == ORDINARY ||
+                           scan->class[(unsigned char)*p] == SEPARATOR))
+            p++;
+        scan->at = (size_t)(p - record);
+        if (p == end || (end - p < 3 && !scan->at_end))
+            return NEEDS_BYTES; // the next bytes tell what a quote, an escape, a CR is
+        switch (scan->class[(unsigned char)*p]) {
+        case NUL:
+            return nul_byte(scan, error), WRONG;
+        case LINE_FEED:
+            scan->lines++;
+            break;
+        case CARRIAGE_RETURN:
+            scan->lines += p + 1 == end || p[1] != '\n';
+            break;
+        case ESCAPE:
+            if (p + 1 == end)
+                return NEEDS_BYTES;
+            if (!pass_escaped(scan, ++p, end, error))
+                return WRONG;
+            break;
+        default: // a quote
+            if (p + 1 < end && p[1] == *p) {
+                span->changed = true;
+                p++;
+                break;
+            }
+            span->end = scan->at++;
+            scan->place = BEHIND_QUOTE;
+            return GOES_ON;
+        }
+    }
+}
+
+static enum outcome scan_behind_quote(struct ps_csv_scan *scan, const char *p, const char *end,
+                                      struct ps_error *error)
+{
+    int class = scan->class[(unsigned char)*p];
+    if (class == SEPARATOR || class == LINE_FEED || class == CARRIAGE_RETURN)
+        return end_field(scan, p, end);
+    ps_fail(
+        error, PS_INPUT,
+        "%s, line %lld: text behind the closing quote of a field; a quote inside a quoted field is "
+        "written twice",
+        scan->name, (long long)(scan->line + scan->lines));
+    return WRONG;
+}
+
+static enum outcome scan_step(struct ps_csv_scan *scan, struct ps_error *error)
+{
+    const char *record = scan->buffer + scan->begin, *end = scan->buffer + scan->end;
+    if (record + scan->at == end)
+        return NEEDS_BYTES;
+    switch (scan->place) {
+    case AT_START:
+        return start_field(scan, record + scan->at, end, error);
+    case IN_PLAIN:
+        return scan_plain(scan, record, end, error);
+    case IN_QUOTED:
+        return scan_quoted(scan, record, end, error);
+    default:
+        return scan_behind_quote(scan, record + scan->at, end, error);
+    }
+}
+
+// ---- Records ----
+
+// The file ended within a record: the last line needs no end.
+static enum outcome end_file(struct ps_csv_scan *scan, struct ps_error *error)
+{
+    if (scan->place == IN_QUOTED) {
+        ps_fail(error, PS_INPUT, "%s: a quote opened in the record at line %lld is never closed",
+                scan->name, (long long)scan->line);
+        return WRONG;
+    }
+    if (scan->place == AT_START && !(scan->dialect.blanks && scan->span_count > 0) &&
+        !add_span(scan, error))
+        return WRONG;
+    if (scan->place == IN_PLAIN) {
+        scan->at = scan->end - scan->begin; // also past an escape that stands last
+        scan->spans[scan->span_count - 1].end = scan->at;
+    }
+    return COMPLETE;
+}
+
+// Takes doubled quotes and escapes away, in place.
+static size_t clean_field(const struct ps_csv_scan *scan, char *text, size_t length, bool quoted)
+{
+    size_t to = 0;
+    for (size_t from = 0; from < length; from++) {
+        int class = scan->class[(unsigned char)text[from]];
+        bool dropped = class == ESCAPE || (quoted && class == QUOTE);
+        from += dropped && from + 1 < length;
+        text[to++] = text[from];
+    }
+    return to;
+}
+
+static void make_record(struct ps_csv_scan *scan)
+{
+    for (int i = 0; i < scan->span_count; i++) {
+        const struct span *span = &scan->spans[i];
+        char *text = scan->buffer + scan->begin + span->begin;
+        size_t length = span->end - span->begin;
+        if (span->changed)
+            length = clean_field(scan, text, length, span->quoted);
+        scan->fields[i] = (struct ps_csv_field){text, length, span->quoted};
+    }
+    scan->record = (struct ps_csv_record){
+        .line = scan->line, .count = scan->span_count, .fields = scan->fields};
+    scan->begin += scan->at;
+    scan->line += scan->lines;
+}
+
+// A line of blanks alone is blank where blanks separate.
+static bool is_blank_line(const struct ps_csv_scan *scan)
+{
+    return scan->dialect.blanks && scan->span_count == 1 && !scan->spans[0].quoted &&
+           scan->spans[0].begin == scan->spans[0].end;
+}
+
+bool ps_csv_scan_next(struct ps_csv_scan *scan, const struct ps_csv_record **record_out,
+                      struct ps_error *error)
+{
+    *record_out = NULL;
+    do {
+        if (!skip_lines(scan, error))
             return false;
-        scan->begin += size;
-        scan->next_line += whole_line;
-    }
+        if (scan->begin == scan->end)
+            return true;
+        scan->at = 0;
+        scan->lines = 0;
+        scan->span_count = 0;
+        scan->place = AT_START;
+        enum outcome outcome = GOES_ON;
+        while (outcome != COMPLETE) {
+            outcome = scan_step(scan, error);
+            if (outcome == NEEDS_BYTES)
+                outcome = scan->at_end        ? end_file(scan, error)
+                          : fill(scan, error) ? GOES_ON
+                                              : WRONG;
+            if (outcome == WRONG)
+                return false;
+        }
+        make_record(scan);
+    } while (is_blank_line(scan));
+    *record_out = &scan->record;
+    return true;
 }

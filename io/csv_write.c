@@ -11,6 +11,19 @@
 
 #define BUFFER_BYTES (1u << 20)
 
+const struct ps_option ps_csv_write_options[] = {
+    {.key = "separator",
+     .kind = PS_TEXT,
+     .help = "one character, or one of tab, space; a comma if unset (a tab in .tsv files)"},
+    {.key = "header",
+     .kind = PS_COUNT,
+     .fallback = "auto",
+     .min = 0,
+     .max = 1,
+     .help = "1 writes a line of column names, 0 does not; auto: when the array has names"},
+    {.key = NULL},
+};
+
 struct state {
     int file;
     char separator;
@@ -83,8 +96,10 @@ static bool csv_create(struct ps_writer *writer, struct ps_error *error)
     const struct ps_array *array = writer->array;
     char shape[PS_ARRAY_TEXT];
     if (array->rank > 2)
-        return ps_fail(error, PS_OUTPUT, "%s: CSV holds at most 2 axes, the array is %s; write it as hdf5 "
-                       "or npy", writer->path, ps_array_text(array, shape));
+        return ps_fail(error, PS_OUTPUT,
+                       "%s: CSV holds at most 2 axes, the array is %s; write it as hdf5 "
+                       "or npy",
+                       writer->path, ps_array_text(array, shape));
     struct state *state = calloc(1, sizeof *state);
     if (state == NULL)
         return ps_fail_memory(error, sizeof *state, "a CSV writer");
@@ -102,7 +117,7 @@ static bool csv_create(struct ps_writer *writer, struct ps_error *error)
 }
 
 static bool write_rows(struct ps_writer *writer, int64_t first_row, int64_t rows, const void *data,
-                      struct ps_error *error)
+                       struct ps_error *error)
 {
     const struct state *state = writer->state;
     size_t bytes = ps_dtype_bytes(writer->array->dtype);
@@ -111,8 +126,8 @@ static bool write_rows(struct ps_writer *writer, int64_t first_row, int64_t rows
     // A line of named elements may come in several blocks.
     int64_t before = state->one_line ? first_row : 0;
     for (int64_t i = 0; i < count; i++) {
-        size_t length = ps_value_to_text(writer->array->dtype, (const char *)data + (size_t)i * bytes,
-                                         number);
+        size_t length =
+            ps_value_to_text(writer->array->dtype, (const char *)data + (size_t)i * bytes, number);
         number[length] = (before + i + 1) % state->fields == 0 ? '\n' : state->separator;
         if (!put(writer, number, length + 1, error))
             return false;

@@ -14,6 +14,11 @@ size_t ps_path_bare_length(const char *path)
     return length > 3 && strcasecmp(path + length - 3, ".gz") == 0 ? length - 3 : length;
 }
 
+const char *ps_path_shown(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "standard input" : path;
+}
+
 int ps_file_open(const char *path, uint64_t *bytes_out, struct ps_error *error)
 {
     struct stat status;

@@ -10,6 +10,8 @@
 
 // The length of a path without ".gz" at its end: the suffix before it tells the format.
 size_t ps_path_bare_length(const char *path);
+// The path as messages name it: "-" is "standard input".
+const char *ps_path_shown(const char *path);
 // Opens a regular file for reading and tells its size. -1 on failure.
 int ps_file_open(const char *path, uint64_t *bytes_out, struct ps_error *error);
 // Exactly `bytes` bytes; the file ending before is an error ("ends at byte ...").

@@ -158,10 +158,12 @@ void ps_byte_swap(void *data, size_t element_bytes, size_t count);
 
 // ---- Number text (io/number_text.cc) ----
 // Correctly rounded, locale-free. Accepts what the CSV manual says: digits with optional sign,
-// fraction, exponent; inf, infinity, nan in any case. The whole of text must be the number.
+// fraction, exponent; inf, infinity, nan in any case; hexadecimal numbers as C's %a writes them. The
+// whole of text must be the number.
 // false: not a number. Overflow gives inf, underflow 0, as IEEE rounding says.
 bool ps_text_to_f64(const char *text, size_t length, double *value_out);
 bool ps_text_to_f32(const char *text, size_t length, float *value_out); // no double rounding
+bool ps_text_to_f16(const char *text, size_t length, uint16_t *value_out); // nor here (of decimals)
 enum ps_number_fit { PS_FIT_OK, PS_FIT_NOT_A_NUMBER, PS_FIT_OUT_OF_RANGE };
 enum ps_number_fit ps_text_to_i64(const char *text, size_t length, int64_t *value_out);
 enum ps_number_fit ps_text_to_u64(const char *text, size_t length, uint64_t *value_out);

@@ -60,11 +60,58 @@ bool overflows(const char *text, const char *end)
     return point + exponent > 0;
 }
 
+bool is_hex_digit(char c)
+{
+    return (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'f');
+}
+
+// As overflows(), of hexadecimal digits behind "0x".
+bool hex_overflows(const char *text, const char *end)
+{
+    long long point = 0, exponent = 0; // bits of the value before its binary point, about
+    bool seen = false, after_point = false;
+    for (; text != end && (*text | 32) != 'p'; ++text) {
+        after_point = after_point || *text == '.';
+        seen = seen || (*text != '0' && *text != '.');
+        if (*text != '.' && seen != after_point)
+            point += seen ? 4 : -4;
+    }
+    bool negative = text != end && text + 1 != end && text[1] == '-';
+    for (; text != end; ++text)
+        if (*text >= '0' && *text <= '9' && exponent < 1000000000000000LL)
+            exponent = exponent * 10 + (*text - '0');
+    return point + (negative ? -exponent : exponent) > 0;
+}
+
+// A hexadecimal number, text at its sign or digits: as C's %a writes it, the exponent may lack.
+template <typename T> bool parse_hex(const char *text, const char *end, T *out)
+{
+    bool negative = *text == '-';
+    text += negative + 2;
+    if (text == end || !(is_hex_digit(*text) || *text == '.'))
+        return false;
+    auto [stop, code] = std::from_chars(text, end, *out, std::chars_format::hex);
+    if (stop != end || code == std::errc::invalid_argument)
+        return false;
+    if (code == std::errc::result_out_of_range)
+        *out = hex_overflows(text, end) ? std::numeric_limits<T>::infinity() : T(0);
+    *out = negative ? -*out : *out;
+    return true;
+}
+
+bool is_hex(const char *text, const char *end)
+{
+    text += *text == '-';
+    return end - text > 2 && text[0] == '0' && (text[1] | 32) == 'x';
+}
+
 template <typename T> bool parse_float(const char *text, std::size_t length, T *out)
 {
     const char *end = text + length;
     if (!starts_like_number(text, end))
         return false;
+    if (is_hex(text, end))
+        return parse_hex(text, end, out);
     auto [stop, code] = std::from_chars(text, end, *out, std::chars_format::general);
     if (stop != end || code == std::errc::invalid_argument)
         return false;
@@ -72,6 +119,81 @@ template <typename T> bool parse_float(const char *text, std::size_t length, T *
         T value = overflows(text, end) ? std::numeric_limits<T>::infinity() : T(0);
         *out = *text == '-' ? -value : value;
     }
+    return true;
+}
+
+// ---- Halves ----
+
+// The significant digits of decimal text and the power of ten of the first one: text is a number.
+// Compared with those of `other`: below, equal or above 0, by magnitude.
+int compare_magnitude(const char *text, const char *end, double other)
+{
+    char buffer[128];
+    auto printed = std::to_chars(buffer, buffer + sizeof buffer, other, std::chars_format::scientific,
+                                 60).ptr; // exact: no midpoint of halves has more digits
+    const char *digits[] = {text, buffer}, *ends[] = {end, printed};
+    long long exponents[2] = {0, 0};
+    for (int i = 0; i < 2; ++i) {
+        long long point = 0;
+        bool seen = false, after_point = false;
+        const char *p = digits[i];
+        for (; p != ends[i] && (*p | 32) != 'e'; ++p) {
+            after_point = after_point || *p == '.';
+            if (*p < '0' || *p > '9')
+                continue;
+            if (!seen && *p != '0')
+                digits[i] = p;
+            seen = seen || *p != '0';
+            point += !after_point && seen ? 1 : after_point && !seen ? -1 : 0;
+        }
+        const char *mantissa_end = p;
+        if (p != ends[i]) {
+            bool negative = p[1] == '-';
+            for (++p; p != ends[i]; ++p)
+                if (*p >= '0' && *p <= '9' && exponents[i] < 1000000000000000LL)
+                    exponents[i] = exponents[i] * 10 + (*p - '0');
+            exponents[i] = negative ? -exponents[i] : exponents[i];
+        }
+        exponents[i] += point;
+        ends[i] = mantissa_end;
+    }
+    if (exponents[0] != exponents[1])
+        return exponents[0] < exponents[1] ? -1 : 1;
+    while (digits[0] != ends[0] || digits[1] != ends[1]) {
+        char c[2];
+        for (int i = 0; i < 2; ++i) {
+            if (digits[i] != ends[i] && *digits[i] == '.')
+                ++digits[i];
+            c[i] = digits[i] != ends[i] ? *digits[i]++ : '0';
+        }
+        if (c[0] != c[1])
+            return c[0] < c[1] ? -1 : 1;
+    }
+    return 0;
+}
+
+// A half straight from the text: where the double lies just between two halves, it may have been
+// rounded to there, and the text decides.
+bool parse_half(const char *text, std::size_t length, uint16_t *out)
+{
+    const char *end = text + length;
+    double number;
+    if (!parse_float(text, length, &number))
+        return false;
+    *out = ps_f64_to_f16(number);
+    double size = number < 0 ? -number : number;
+    uint16_t sign = *out & 0x8000u, near = *out & 0x7fffu;
+    const double largest = 65504, above_largest = 65536;
+    double value = near == 0x7c00 ? above_largest : ps_f16_to_f32(near);
+    if (!(size < above_largest) || value == size || is_hex(text + (*text == '+'), end))
+        return true;
+    uint16_t lower = value > size ? uint16_t(near - 1) : near;
+    double low = ps_f16_to_f32(lower), high = low == largest ? above_largest : ps_f16_to_f32(lower + 1);
+    if ((low + high) / 2 != size)
+        return true;
+    int side = compare_magnitude(text, end, size);
+    if (side != 0)
+        *out = uint16_t(sign | (side > 0 ? lower + 1 : lower));
     return true;
 }
 
@@ -148,6 +270,11 @@ extern "C" bool ps_text_to_f64(const char *text, size_t length, double *value_ou
 extern "C" bool ps_text_to_f32(const char *text, size_t length, float *value_out)
 {
     return parse_float(text, length, value_out);
+}
+
+extern "C" bool ps_text_to_f16(const char *text, size_t length, uint16_t *value_out)
+{
+    return parse_half(text, length, value_out);
 }
 
 extern "C" enum ps_number_fit ps_text_to_i64(const char *text, size_t length, int64_t *value_out)

@@ -38,6 +38,18 @@ static void dtypes(struct ps_text *out)
                      "\"b1\"]}");
 }
 
+static void types(const struct ps_option *option, struct ps_text *out)
+{
+    for (int in_map = 0; in_map < 2; in_map++) {
+        ps_text_add(out, in_map ? ", {\"type\": \"object\", \"additionalProperties\": {\"anyOf\": ["
+                                : "");
+        enumeration(option->choices, out);
+        ps_text_add(out, ", ");
+        dtypes(out);
+        ps_text_add(out, in_map ? "]}}" : "");
+    }
+}
+
 static void number(const struct ps_option *option, const char *type, struct ps_text *out)
 {
     ps_text_printf(out, "{\"type\": \"%s\"", type);
@@ -97,6 +109,9 @@ static void alternatives(const struct ps_option *option, struct ps_text *out)
         break;
     case PS_DTYPE:
         dtypes(out);
+        break;
+    case PS_TYPES:
+        types(option, out);
         break;
     case PS_NAME:
         ps_text_add(out, NAME);

@@ -95,6 +95,24 @@ static void read_params(struct ps_value *value, const struct ps_node *node,
     }
 }
 
+static void read_types(struct ps_value *value, const struct ps_node *node,
+                       struct ps_problems *problems)
+{
+    ps_value_begin_list(value, node->place);
+    value->listed = false;
+    for (size_t i = 0; i < node->count; i++) {
+        const struct ps_node *key = node->keys[i], *item = node->items[i];
+        if (item->kind != PS_NODE_SCALAR || item->is_null)
+            ps_problem_add(problems, PS_USAGE, item->place, "%s.%s %s; expected one word",
+                           value->option->key, key->text, shape_of(item));
+        else
+            ps_value_add_type(value, key->text, key->quoted, key->place, item->text, item->place,
+                              problems);
+    }
+    if (node->count == 0)
+        wrong_shape(value, node, problems);
+}
+
 static bool takes_list(enum ps_kind kind)
 {
     return kind == PS_CHOICES || kind == PS_NAMES || kind == PS_WORDS || kind == PS_SHAPE ||
@@ -158,6 +176,8 @@ static void read_value(struct ps_value *value, const struct ps_node *node, const
     enum ps_kind kind = value->option->kind;
     if (kind == PS_PARAMS)
         read_params(value, node, problems);
+    else if (kind == PS_TYPES && node->kind == PS_NODE_MAP)
+        read_types(value, node, problems);
     else if (node->kind == PS_NODE_LIST && takes_list(kind))
         read_list(value, node, problems);
     else if (node->kind != PS_NODE_SCALAR || node->is_null)

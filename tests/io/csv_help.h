@@ -21,6 +21,11 @@ static inline bool csv_options(struct ps_values *values, const char *line)
             continue;
         *words++ = '\0';
         struct ps_value *value = (struct ps_value *)ps_values_get(values, pair);
+        bool one_word = strcmp(pair, "header") == 0 && strchr(words, ',') == NULL;
+        if (one_word) {
+            fine = ps_value_from_scalar(value, words, false, place, &problems);
+            continue;
+        }
         if (value->option->kind != PS_WORDS) {
             fine = ps_value_from_scalar(value, words, true, place, &problems) ||
                    ps_value_from_scalar(value, words, false, place, &problems);

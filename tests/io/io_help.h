@@ -32,7 +32,8 @@ static inline void help_clear(void)
     ps_log_set(help_sink, NULL);
 }
 
-// "dtype=f32 shape=[-1, 4]" written as pairs; pairs ends with NULL. A list is "a,b" after '['.
+// "dtype=f32 shape=[-1, 4]" written as pairs; pairs ends with NULL. A list is "a,b" after '[', words
+// after '@' are in quotes, a mapping is "a=i64,b=f32" after '{'.
 static inline bool help_options(struct ps_values *values, const struct ps_option *options,
                                 const char *const *pairs)
 {
@@ -42,6 +43,19 @@ static inline bool help_options(struct ps_values *values, const struct ps_option
     bool fine = ps_values_default(values, options, &error);
     for (; fine && pairs != NULL && pairs[0] != NULL; pairs += 2) {
         struct ps_value *value = (struct ps_value *)ps_values_get(values, pairs[0]);
+        if (pairs[1][0] == '{') {
+            char pair[128];
+            snprintf(pair, sizeof pair, "%s", pairs[1] + 1);
+            char *left = pair;
+            ps_value_begin_list(value, place);
+            for (char *key; fine && (key = strsep(&left, ",}")) != NULL;)
+                if (*key != '\0') {
+                    char *word = strchr(key, '=');
+                    *word++ = '\0';
+                    fine = ps_value_add_type(value, key, false, place, word, place, &problems);
+                }
+            continue;
+        }
         if (pairs[1][0] != '[') {
             fine = ps_value_from_scalar(value, pairs[1], false, place, &problems);
             continue;
@@ -52,7 +66,8 @@ static inline bool help_options(struct ps_values *values, const struct ps_option
         ps_value_begin_list(value, place);
         for (char *word; fine && (word = strsep(&rest, ", ]")) != NULL;)
             if (*word != '\0')
-                fine = ps_value_add_element(value, word, false, place, &problems);
+                fine = ps_value_add_element(value, word + (*word == '@'), *word == '@', place,
+                                            &problems);
     }
     ps_problems_free(&problems);
     return fine;

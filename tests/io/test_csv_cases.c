@@ -3,9 +3,8 @@
 // patterns, one column a line: file, column, options, values; the tables below hold what is refused.
 // Where more than one answer is defensible, these were chosen: lone CRs end records; blank lines are
 // skipped, in one column too; a control character, a second byte order mark and blanks of other
-// alphabets are no numbers; hexadecimal floats are refused; f32 is rounded straight from the text;
+// alphabets are no numbers; hexadecimal floats are exact; f32 is rounded straight from the text;
 // ambiguous names are refused, positions are not; names that are not UTF-8 are kept and shown escaped.
-// Not there yet: a decimal comma, thousands separators (refused by their text).
 #include "csv_help.h"
 
 static const char *case_path(const char *file)
@@ -137,18 +136,17 @@ static const struct {
     {"bom_mid.csv", "-", {"line 3, column 0 ('x')", "is not a number"}},
     {"ctrl_z_eof.csv", "-", {"line 4, column 0 ('x')", "'\\x1A'", "is not a number"}},
     {"unclosed_quote.csv", "columns=v", {"line 3", "is never closed"}},
-    {"space_before_quote.csv", "-", {"line 3, column 1 (' \"qty\"')", "is not a number"}},
+    {"space_before_quote.csv", "-", {"line 3 has 3 fields, expected 2"}},
     {"space_before_quote.csv", "columns=year", {"line 3 has 3 fields, expected 2"}},
     {"ragged_short.csv", "-", {"line 3 has 2 fields, expected 3"}},
     {"ragged_long.csv", "-", {"line 3 has 4 fields, expected 2"}},
     {"three_lines_widths.csv", "-", {"line 3 has 3 fields, expected 2"}},
-    {"comments_top.csv", "-", {"line 2, column 0 ('# instrument 7')", "is not a number"}},
+    {"comments_top.csv", "-", {"line 2 has 1 field, expected 2"}},
     {"nbsp_thousands.csv", "separator=;", {"line 2", "is not a number"}},
     {"thousands_misplaced.csv", "-", {"line 2, column 0 ('v'): '1,2,3' is not a number"}},
     {"decimal_comma_semicolon.csv", "separator=;", {"line 2", "'10,20' is not a number"}},
     {"decimal_comma_quoted.csv", "-", {"line 2", "'1,2' is not a number"}},
     {"dot_thousands_comma_decimal.csv", "separator=;", {"line 2", "is not a number"}},
-    {"hex_floats.csv", "-", {"line 2", "is not a number"}},
     {"na_tokens.csv", "-", {"line 4, column 0 ('v'): 'NA' is not a number", "`missing:`"}},
     {"na_tokens.csv", "missing=NA", {"line 5", "'N/A' is not a number"}},
     {"int_2p63.csv", "dtype=i64", {"line 3", "'9223372036854775808' is out of the range of i64"}},

@@ -67,7 +67,7 @@ static void no_numbers(void)
 {
     static const char *const texts[] = {
         "",     " ",      "+",     "-",    ".",        "e5",    "1e",      "1e+",  "--1", "+-1",
-        "++1",  "-+1",    " 1",    "1 ",   "1,5",      "1_000", "0x10",    "0x",   "1f",  "1.5.2",
+        "++1",  "-+1",    " 1",    "1 ",   "1,5",      "1_000", "0x",    "0xg",     "0x-1",  "0x1p",   "1f",  "1.5.2",
         "1e5e", "nan(1)", "nan()", "nanx", "na",       "infi",  "infinit", "none", "1\t", "1e1.5",
         "1d5",  "+.",     ".e1",   "0b1",  "\xD9\xA1", "true",  "1%",      "(1)",  "1L",  "i"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {

@@ -16,7 +16,8 @@ static void complain(const char *where, const char *key, const char *what)
 
 static void check_row(const char *where, const struct ps_option *option)
 {
-    bool chooses = option->kind == PS_CHOICE || option->kind == PS_CHOICES;
+    bool chooses = option->kind == PS_CHOICE || option->kind == PS_CHOICES ||
+                   option->kind == PS_TYPES;
     if (option->help == NULL || option->help[0] == '\0')
         complain(where, option->key, "no help");
     else if (option->help[strlen(option->help) - 1] == '.')

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading HDF5. Where a dataset lies in one piece and needs no conversion beyond the order of
-// bytes, its rows are read from the file directly, from many threads; everything else goes through
-// the library, which takes one call at a time.
-#include "io/hdf5_common.h"
+// Reading HDF5. Where rows lie in one piece and need no conversion beyond the order of bytes, they
+// are read from the file directly, from many threads; everything else goes through the library,
+// which takes one call at a time.
+#include "io/hdf5_reader.h"
 
 #include "io/decode.h"
-#include "io/file.h"
 #include "io/formats.h"
-#include "io/hdf5_find.h"
 
 #include "base/clock.h"
 
@@ -21,6 +19,17 @@ static const struct ps_option read_options[] = {
      .kind = PS_TEXT,
      .help =
          "Path of the dataset in the file; may be left out when the file has one numeric dataset"},
+    {.key = "select",
+     .kind = PS_WORDS,
+     .help = "What is read of each axis of the dataset: an index (5: the axis is dropped), a range "
+             "(start:stop or start:stop:step, negative numbers count from the end) or : for all"},
+    {.key = "axis",
+     .kind = PS_INTEGER,
+     .fallback = "0",
+     .min = -32,
+     .max = 31,
+     .help = "Axis of the dataset to stream along; it becomes the first axis, the others keep "
+             "their order"},
     {.key = "follow",
      .kind = PS_CHOICE,
      .fallback = "folder",
@@ -47,17 +56,8 @@ static const struct ps_option write_options[] = {
     {0},
 };
 
-#define DEFAULT_CACHE_BYTES (1u << 20)   // of the library
-#define LARGEST_CACHE_BYTES (256u << 20) // of chunks, per input
-
-struct state {
-    hid_t file, set, memory; // memory: the type to read with
-    struct ps_hdf5_places places;
-    struct ps_hdf5_found found; // where the dataset is
-    int raw;                    // descriptor for direct reads, or -1
-    uint64_t offset;            // of the data in the file, for direct reads
-    bool swapped;
-};
+#define RANK_MAX 4     // of inputs
+#define NAME_BYTES 300 // of a dataset in messages
 
 // ---- Opening ----
 
@@ -79,11 +79,29 @@ static void not_numbers(const struct ps_reader *reader, hid_t type, const char *
     ps_text_free(&members);
 }
 
-static bool read_shape(struct ps_reader *reader, const char *name, struct ps_error *error)
+static bool set_array(struct ps_reader *reader, enum ps_dtype dtype, struct ps_error *error)
 {
-    struct state *state = reader->state;
+    const struct ps_hdf5_state *state = reader->state;
+    const struct ps_hdf5_view *view = &state->view;
+    char shape[PS_HDF5_SHAPE_TEXT];
+    int64_t sizes[RANK_MAX] = {0};
+    if (view->rank > RANK_MAX)
+        return ps_fail(error, PS_INPUT,
+                       "%s: dataset %s has %d axes (shape %s); at most %d can be read: an index in "
+                       "`select` drops an axis",
+                       reader->path, state->name, view->rank, ps_hdf5_shape_text(view, shape),
+                       RANK_MAX);
+    for (int i = 0; i < view->rank; i++)
+        sizes[i] = view->all[view->axes[i]].count;
+    ps_array_init(&reader->array, dtype, view->rank, sizes);
+    return true;
+}
+
+// The dtype, and the shape of what is selected.
+static bool read_shape(struct ps_reader *reader, struct ps_error *error)
+{
+    struct ps_hdf5_state *state = reader->state;
     hsize_t dims[H5S_MAX_RANK];
-    int64_t sizes[PS_RANK_MAX] = {0};
     enum ps_dtype dtype;
     const char *what;
     hid_t type = H5Dget_type(state->set), space = H5Dget_space(state->set);
@@ -95,9 +113,9 @@ static bool read_shape(struct ps_reader *reader, const char *name, struct ps_err
     bool opened = rank >= 0;
     if (!opened)
         ps_hdf5_fail(error, PS_INPUT, "%s: cannot read the type and shape of dataset %s",
-                     reader->path, name);
+                     reader->path, state->name);
     else if (!numeric)
-        not_numbers(reader, type, name, what, error);
+        not_numbers(reader, type, state->name, what, error);
     if (type >= 0)
         H5Tclose(type);
     if (space >= 0)
@@ -106,175 +124,76 @@ static bool read_shape(struct ps_reader *reader, const char *name, struct ps_err
         return false;
     if (null)
         return ps_fail(error, PS_INPUT, "%s: dataset %s has no shape (it is empty)", reader->path,
-                       name);
-    if (rank > 4)
-        return ps_fail(error, PS_INPUT, "%s: dataset %s has %d axes; at most 4 are supported",
-                       reader->path, name, rank);
-    for (int i = 0; i < rank; i++) {
-        if (dims[i] > INT64_MAX)
-            return ps_fail(error, PS_INPUT, "%s: dataset %s is too large", reader->path, name);
-        sizes[i] = (int64_t)dims[i];
-    }
-    ps_array_init(&reader->array, dtype, rank, sizes);
-    return true;
+                       state->name);
+    return ps_hdf5_view_init(&state->view, rank, dims, ps_values_get(reader->options, "select"),
+                             ps_values_get(reader->options, "axis"), reader->path, state->name,
+                             error) &&
+           set_array(reader, dtype, error);
 }
 
-// Not behind an external link: offsets of another file mean nothing in this one.
-static bool is_in_this_file(const struct state *state)
+// An open dataset keeps its cache of chunks, so another size needs another opening.
+static bool reopen(struct ps_reader *reader, hid_t properties, struct ps_error *error)
 {
-    H5O_info_t file, set;
-    return H5Oget_info(state->file, &file) >= 0 && H5Oget_info(state->set, &set) >= 0 &&
-           file.fileno == set.fileno;
-}
-
-// A direct read needs: one piece in this very file, and numbers as they are in memory.
-static void find_direct(struct ps_reader *reader, hid_t properties)
-{
-    struct state *state = reader->state;
-    struct ps_error ignored = {0};
-    uint64_t file_bytes;
-    size_t bytes;
-    hid_t type = H5Dget_type(state->set);
-    bool plain = type >= 0 && ps_hdf5_is_plain(type, reader->array.dtype, &state->swapped);
-    if (type >= 0)
-        H5Tclose(type);
-    if (!plain || H5Pget_layout(properties) != H5D_CONTIGUOUS ||
-        H5Pget_external_count(properties) != 0 || !ps_array_bytes(&reader->array, &bytes))
-        return;
-    haddr_t offset = H5Dget_offset(state->set);
-    if (offset == HADDR_UNDEF || bytes == 0)
-        return; // never written: the library knows the fill value
-    if (!is_in_this_file(state))
-        return;
-    state->raw = ps_file_open(reader->path, &file_bytes, &ignored);
-    if (state->raw >= 0 && (offset > file_bytes || bytes > file_bytes - offset)) {
-        close(state->raw); // truncated: the library will say so in its words
-        state->raw = -1;
-    }
-    state->offset = offset;
-}
-
-// 0: not in chunks, or too many bytes for any cache.
-static size_t chunk_row_bytes(const struct ps_array *array, hid_t properties)
-{
-    hsize_t chunk[PS_RANK_MAX];
-    double bytes = (double)ps_dtype_bytes(array->dtype);
-    if (H5Pget_layout(properties) != H5D_CHUNKED ||
-        H5Pget_chunk(properties, PS_RANK_MAX, chunk) != array->rank)
-        return 0;
-    for (int i = 0; i < array->rank; i++) {
-        hsize_t count = i == 0 ? 1 : ((hsize_t)array->dims[i] + chunk[i] - 1) / chunk[i];
-        bytes *= (double)count * (double)chunk[i];
-    }
-    return bytes < 1e12 ? (size_t)bytes : 0;
-}
-
-// Chunks touched by one row range are wanted again by the next one: the cache holds a row of chunks
-// twice, where that is not too much.
-static bool reopen(struct ps_reader *reader, hid_t properties, const char *name,
-                   struct ps_error *error)
-{
-    struct state *state = reader->state;
+    struct ps_hdf5_state *state = reader->state;
+    size_t cache = ps_hdf5_chunk_cache(reader, properties);
+    if (cache == 0)
+        return true;
     hid_t access = H5Pcreate(H5P_DATASET_ACCESS);
-    size_t cache = chunk_row_bytes(&reader->array, properties);
-    bool fine = access >= 0;
-    if (fine && cache > DEFAULT_CACHE_BYTES / 2 && cache <= LARGEST_CACHE_BYTES / 2)
-        fine = H5Pset_chunk_cache(access, 12421, 2 * cache, H5D_CHUNK_CACHE_W0_DEFAULT) >= 0;
+    bool fine =
+        access >= 0 && H5Pset_chunk_cache(access, 12421, cache, H5D_CHUNK_CACHE_W0_DEFAULT) >= 0;
     if (fine) {
-        H5Dclose(state->set); // an open dataset keeps its cache
+        H5Dclose(state->set);
         state->set = ps_hdf5_found_open(&state->found, access);
         fine = state->set >= 0;
     }
     if (!fine)
-        ps_hdf5_fail(error, PS_INPUT, "%s: cannot open dataset %s", reader->path, name);
+        ps_hdf5_fail(error, PS_INPUT, "%s: cannot open dataset %s", reader->path, state->name);
     if (access >= 0)
         H5Pclose(access);
     return fine;
 }
 
-static int by_text(const void *a, const void *b)
+static bool find_set(struct ps_reader *reader, struct ps_error *error)
 {
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static bool all_differ(char *const *names, size_t count)
-{
-    char **sorted = malloc((count + 1) * sizeof *sorted);
-    bool differ = sorted != NULL;
-    if (differ) {
-        memcpy(sorted, names, count * sizeof *sorted);
-        qsort(sorted, count, sizeof *sorted, by_text);
-    }
-    for (size_t i = 1; differ && i < count; i++)
-        differ = strcmp(sorted[i - 1], sorted[i]) != 0;
-    free(sorted);
-    return differ;
-}
-
-static void read_columns(struct ps_reader *reader)
-{
-    struct state *state = reader->state;
-    struct ps_error ignored = {0};
-    hsize_t count = 0;
-    if (reader->array.rank == 0 || H5Aexists(state->set, "columns") <= 0)
-        return;
-    hid_t attribute = H5Aopen(state->set, "columns", H5P_DEFAULT);
-    hid_t type = attribute >= 0 ? H5Aget_type(attribute) : -1;
-    hid_t space = attribute >= 0 ? H5Aget_space(attribute) : -1;
-    bool strings = type >= 0 && H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) > 0 &&
-                   space >= 0 && H5Sget_simple_extent_ndims(space) == 1 &&
-                   H5Sget_simple_extent_dims(space, &count, NULL) == 1 &&
-                   (int64_t)count == reader->array.dims[reader->array.rank - 1] && count < 1000000;
-    char **names = strings ? calloc(count + 1, sizeof *names) : NULL;
-    if (names != NULL && H5Aread(attribute, type, names) >= 0) {
-        bool complete = true;
-        for (hsize_t i = 0; i < count; i++)
-            complete = complete && names[i] != NULL;
-        if (complete && all_differ(names, (size_t)count))
-            ps_array_set_columns(&reader->array, (int)count, (const char *const *)names, &ignored);
-        H5Dvlen_reclaim(type, space, H5P_DEFAULT, names);
-    }
-    free(names);
-    if (space >= 0)
-        H5Sclose(space);
-    if (type >= 0)
-        H5Tclose(type);
-    if (attribute >= 0)
-        H5Aclose(attribute);
+    struct ps_hdf5_state *state = reader->state;
+    const struct ps_value *value = ps_values_get(reader->options, "dataset");
+    char *path = NULL;
+    state->name = malloc(NAME_BYTES);
+    if (state->name == NULL)
+        return ps_fail_memory(error, NAME_BYTES, "a name");
+    state->set = ps_hdf5_find(state->file, &state->places, value->given ? value->text : NULL,
+                              &state->found, &path, error);
+    if (state->set >= 0)
+        ps_escape(path, strlen(path), state->name, NAME_BYTES);
+    free(path);
+    return state->set >= 0;
 }
 
 static bool open_all(struct ps_reader *reader, struct ps_error *error)
 {
-    struct state *state = reader->state;
-    const struct ps_value *value = ps_values_get(reader->options, "dataset");
+    struct ps_hdf5_state *state = reader->state;
     bool anywhere = ps_values_get(reader->options, "follow")->choice == 1;
     state->file = ps_hdf5_open(reader->path, error);
-    if (state->file < 0 ||
-        !ps_hdf5_places_init(&state->places, reader->path, anywhere, H5F_ACC_RDONLY, error))
-        return false;
-    char *path = NULL, shown[300];
-    state->set = ps_hdf5_find(state->file, &state->places, value->given ? value->text : NULL,
-                              &state->found, &path, error);
-    if (state->set < 0)
-        return false;
-    const char *name = ps_escape(path, strlen(path), shown, sizeof shown);
-    bool fine = ps_hdf5_check_storage(&state->places, state->set, name, error) &&
-                read_shape(reader, name, error);
+    bool fine =
+        state->file >= 0 &&
+        ps_hdf5_places_init(&state->places, reader->path, anywhere, H5F_ACC_RDONLY, error) &&
+        find_set(reader, error) &&
+        ps_hdf5_check_storage(&state->places, state->set, state->name, error) &&
+        read_shape(reader, error);
     hid_t properties = fine ? H5Dget_create_plist(state->set) : -1;
-    fine = fine && reopen(reader, properties, name, error);
+    fine = fine && reopen(reader, properties, error);
     if (fine) {
-        find_direct(reader, properties);
-        read_columns(reader);
+        ps_hdf5_find_direct(reader, properties);
+        ps_hdf5_read_columns(reader);
     }
     if (properties >= 0)
         H5Pclose(properties);
-    free(path);
     return fine;
 }
 
 static bool hdf5_open(struct ps_reader *reader, struct ps_error *error)
 {
-    struct state *state = calloc(1, sizeof *state);
+    struct ps_hdf5_state *state = calloc(1, sizeof *state);
     if (state == NULL)
         return ps_fail_memory(error, sizeof *state, "an HDF5 reader");
     state->file = state->set = state->memory = state->found.group = -1;
@@ -292,7 +211,7 @@ static bool hdf5_open(struct ps_reader *reader, struct ps_error *error)
 
 static void hdf5_close(struct ps_reader *reader)
 {
-    struct state *state = reader->state;
+    struct ps_hdf5_state *state = reader->state;
     ps_hdf5_lock();
     if (state->memory >= 0)
         H5Tclose(state->memory);
@@ -303,6 +222,7 @@ static void hdf5_close(struct ps_reader *reader)
         H5Fclose(state->file);
     ps_hdf5_unlock();
     ps_hdf5_places_free(&state->places);
+    free(state->name);
     if (state->raw >= 0)
         close(state->raw);
     free(state);
@@ -310,56 +230,41 @@ static void hdf5_close(struct ps_reader *reader)
 
 // ---- Reading ----
 
-static bool read_library(struct ps_reader *reader, int64_t first_row, int64_t rows, void *data,
-                         struct ps_error *error)
+// By way of a buffer, where the array's order is not the file's.
+static bool read_and_arrange(struct ps_reader *reader, int64_t first_row, int64_t rows, void *data,
+                             struct ps_read_result *result, struct ps_error *error)
 {
-    struct state *state = reader->state;
-    const struct ps_array *array = &reader->array;
-    hsize_t start[PS_RANK_MAX] = {0}, count[PS_RANK_MAX];
-    for (int i = 0; i < array->rank; i++)
-        count[i] = (hsize_t)array->dims[i];
-    start[0] = (hsize_t)first_row;
-    count[0] = (hsize_t)rows;
-    ps_hdf5_lock();
-    hid_t from = H5Dget_space(state->set);
-    hid_t to =
-        array->rank == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(array->rank, count, NULL);
-    bool fine = from >= 0 && to >= 0 &&
-                (array->rank == 0 ||
-                 H5Sselect_hyperslab(from, H5S_SELECT_SET, start, NULL, count, NULL) >= 0) &&
-                H5Dread(state->set, state->memory, to, from, H5P_DEFAULT, data) >= 0;
-    if (!fine)
-        ps_hdf5_fail(error, PS_INPUT, "%s: cannot read rows %lld to %lld", reader->path,
-                     (long long)first_row, (long long)(first_row + rows - 1));
-    if (from >= 0)
-        H5Sclose(from);
-    if (to >= 0)
-        H5Sclose(to);
-    ps_hdf5_unlock();
+    const struct ps_hdf5_state *state = reader->state;
+    size_t bytes = ps_array_row_bytes(&reader->array) * (size_t)rows;
+    void *buffer = malloc(bytes);
+    if (buffer == NULL)
+        return ps_fail_memory(error, bytes, "rows in the order of the file");
+    bool fine = ps_hdf5_read_rows(reader, first_row, rows, buffer, error);
+    double start = ps_clock_ms();
+    if (fine)
+        ps_hdf5_view_arrange(&state->view, rows, ps_dtype_bytes(reader->array.dtype), buffer, data);
+    result->decode_ms += ps_clock_ms() - start;
+    free(buffer);
     return fine;
 }
 
 static bool hdf5_read(struct ps_reader *reader, int64_t first_row, int64_t rows, void *data,
                       struct ps_read_result *result, struct ps_error *error)
 {
-    struct state *state = reader->state;
-    size_t row_bytes = ps_array_row_bytes(&reader->array), bytes = row_bytes * (size_t)rows;
+    const struct ps_hdf5_state *state = reader->state;
     size_t count = (size_t)(rows * ps_array_row_elements(&reader->array));
     result->rows = rows;
-    result->bytes = bytes;
-    if (bytes == 0)
+    result->bytes = ps_array_row_bytes(&reader->array) * (size_t)rows;
+    if (result->bytes == 0)
         return true;
-    if (state->raw >= 0) {
-        if (!ps_file_read(state->raw, reader->path, state->offset + (uint64_t)first_row * row_bytes,
-                          data, bytes, error))
-            return false;
-        result->decode_ms = ps_decode(reader->array.dtype, state->swapped, data, count);
-        return true;
-    }
-    if (!read_library(reader, first_row, rows, data, error))
-        return false;
-    result->decode_ms = ps_decode(reader->array.dtype, false, data, count);
-    return true;
+    bool fine = state->raw >= 0 ? ps_hdf5_read_direct(reader, first_row, rows, data, error)
+                : ps_hdf5_view_is_in_order(&state->view)
+                    ? ps_hdf5_read_rows(reader, first_row, rows, data, error)
+                    : read_and_arrange(reader, first_row, rows, data, result, error);
+    if (fine)
+        result->decode_ms +=
+            ps_decode(reader->array.dtype, state->raw >= 0 && state->swapped, data, count);
+    return fine;
 }
 
 static bool hdf5_recognise(const unsigned char *head, size_t length)

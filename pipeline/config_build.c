@@ -24,6 +24,11 @@ static bool too_much(struct ps_build *build, struct ps_place place)
     return false;
 }
 
+static bool is_unwritten(const struct ps_node *node)
+{
+    return node->kind == PS_NODE_SCALAR && node->is_null && node->text[0] == '\0';
+}
+
 // A finished scalar or alias, or a container that begins, goes to its parent.
 static bool place_node(struct ps_build *build, struct ps_node *node)
 {
@@ -46,7 +51,8 @@ static bool place_node(struct ps_build *build, struct ps_node *node)
         fault(build, key->place, "merge keys (<<) are not supported: write the keys out here");
         return true;
     }
-    if (key->is_null) {
+    bool blank = key->text[0] == '\0' && is_unwritten(node);
+    if (key->is_null && !(top->pair && top->node->count == 0 && blank)) {
         fault(build, key->place.line > 0 ? key->place : node->place,
               "a key is missing before the colon (null is no key)");
         return true;
@@ -94,8 +100,8 @@ bool ps_build_scalar(struct ps_build *build, struct ps_build_text text, bool quo
     return add_anchor(build, anchor, node, false, &index) && place_node(build, node);
 }
 
-bool ps_build_begin(struct ps_build *build, enum ps_node_kind kind, struct ps_build_text anchor,
-                    struct ps_place place)
+bool ps_build_begin(struct ps_build *build, enum ps_node_kind kind, bool braces,
+                    struct ps_build_text anchor, struct ps_place place)
 {
     if (build->depth == PS_TREE_DEPTH_MAX) {
         ps_problem_add(build->problems, PS_USAGE, place,
@@ -108,7 +114,9 @@ bool ps_build_begin(struct ps_build *build, enum ps_node_kind kind, struct ps_bu
         return too_much(build, place);
     if (!add_anchor(build, anchor, node, true, &index) || !place_node(build, node))
         return false;
-    build->levels[build->depth++] = (struct ps_build_level){node, NULL, index};
+    bool in_list = build->depth > 0 && build->levels[build->depth - 1].node->kind == PS_NODE_LIST;
+    build->levels[build->depth++] =
+        (struct ps_build_level){node, NULL, index, kind == PS_NODE_MAP && in_list && !braces};
     return true;
 }
 
@@ -166,12 +174,39 @@ static bool refuse_duplicates(struct ps_build *build, struct ps_node *map)
     return true;
 }
 
+// The mapping "KEY:" becomes that text.
+static bool turn_into_text(struct ps_build *build, struct ps_node *map)
+{
+    const struct ps_node *key = map->keys[0];
+    struct ps_text text = {0};
+    ps_text_printf(&text, "%s:", key->text);
+    map->text = text.failed ? NULL : ps_tree_text(build->tree, text.data, text.length);
+    ps_text_free(&text);
+    if (map->text == NULL)
+        return too_much(build, map->place);
+    map->kind = PS_NODE_SCALAR;
+    map->count = 0;
+    if (key->place.line > 0 && key->text[0] != '\0') {
+        map->place = key->place;
+        map->place.length++;
+    }
+    return true;
+}
+
 bool ps_build_end(struct ps_build *build)
 {
     struct ps_build_level *top = &build->levels[--build->depth];
     if (top->anchor >= 0)
         build->anchors[top->anchor].open = false;
-    return top->node->kind != PS_NODE_MAP || refuse_duplicates(build, top->node);
+    struct ps_node *map = top->node;
+    if (map->kind != PS_NODE_MAP)
+        return true;
+    if (top->pair && map->count == 1 && is_unwritten(map->items[0]) && !map->keys[0]->quoted)
+        return turn_into_text(build, map);
+    for (size_t i = 0; i < map->count; i++)
+        if (map->keys[i]->text[0] == '\0' && !map->keys[i]->quoted)
+            return fault(build, map->place, "a key is missing before the colon (null is no key)");
+    return refuse_duplicates(build, map);
 }
 
 bool ps_build_alias(struct ps_build *build, struct ps_build_text name, struct ps_place place)

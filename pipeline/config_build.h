@@ -18,6 +18,7 @@ struct ps_build_level {
     struct ps_node *node;
     struct ps_node *key; // MAP: the key whose item comes next
     int anchor;          // ends with it; -1: none
+    bool pair;           // MAP: an element of a list, without braces: may be "1:" or ":"
 };
 
 // Zero-initialise; set tree and problems.
@@ -40,8 +41,10 @@ struct ps_build_text { // text NULL: none
 bool ps_build_scalar(struct ps_build *build, struct ps_build_text text, bool quoted,
                      struct ps_build_text anchor, struct ps_place place);
 bool ps_build_alias(struct ps_build *build, struct ps_build_text name, struct ps_place place);
-bool ps_build_begin(struct ps_build *build, enum ps_node_kind kind, struct ps_build_text anchor,
-                    struct ps_place place);
+// braces: a mapping that is written with them. In a list, `1:` and `:` alone are mappings for YAML;
+// without braces they are taken for the text that they are (of a range, as in `select`).
+bool ps_build_begin(struct ps_build *build, enum ps_node_kind kind, bool braces,
+                    struct ps_build_text anchor, struct ps_place place);
 bool ps_build_end(struct ps_build *build);
 
 #endif

@@ -124,7 +124,10 @@ static bool begin_container(struct reader *reader, enum ps_node_kind kind, struc
     token_place(reader, token, &place);
     place.length = place.length > 1 ? 1 : place.length;
     refuse_tag(reader, tag);
-    return ps_build_begin(&reader->build, kind, text_of(anchor), place);
+    const struct fy_mark *mark = token != NULL ? fy_token_start_mark(token) : NULL;
+    size_t at = mark != NULL ? reader->start + mark->input_pos : reader->source->length;
+    bool braces = at < reader->source->length && reader->source->text[at] == '{';
+    return ps_build_begin(&reader->build, kind, braces, text_of(anchor), place);
 }
 
 static bool read_alias(struct reader *reader, const struct fy_event *event)

@@ -62,6 +62,10 @@ def make(path):
         f["d"] = np.arange(10, dtype="f8") / 3
     with open("hdf5/user_block.h5", "r+b") as raw:
         raw.write(b"a header of another kind")
+    with h5py.File("hdf5/long_rows.h5", "w") as f:
+        f["long_rows"] = (np.arange(4 * 4099) % 251).astype("u1").reshape(4, 4099)
+        f.create_dataset("named", data=np.arange(12, dtype="f4").reshape(3, 4), chunks=(2, 3))
+        f["named"].attrs["columns"] = ["a", "b", "c", "d"]
     with h5py.File("hdf5/virtual.h5", "w") as f:
         layout = h5py.VirtualLayout(shape=(2, 10), dtype="f8")
         layout[0] = h5py.VirtualSource("user_block.h5", "d", shape=(10,))
@@ -112,7 +116,7 @@ def places(out):
 
 make("hdf5/made.h5")
 with open("hdf5/results.txt", "w") as out:
-    for name in ["made.h5", "user_block.h5", "virtual.h5", "chunks.h5"]:
+    for name in ["made.h5", "user_block.h5", "virtual.h5", "chunks.h5", "long_rows.h5"]:
         results("hdf5/" + name, out)
     for name in ["types.h5", "layouts.h5", "filters.h5", "index_latest.h5", "cf_packed.nc",
                  "scaleoffset_extreme.h5", "corrupt_plain.h5", "matlab73.mat", "links/links.h5",

@@ -60,7 +60,7 @@ static inline bool help_options(struct ps_values *values, const struct ps_option
             fine = ps_value_from_scalar(value, pairs[1], false, place, &problems);
             continue;
         }
-        char copy[128];
+        char copy[512];
         snprintf(copy, sizeof copy, "%s", pairs[1] + 1);
         char *rest = copy;
         ps_value_begin_list(value, place);

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of a dataset that an input reads (`select`) and the order of its axes (`axis`). Knows
+// nothing of types: elements are bytes.
+#ifndef PS_IO_HDF5_VIEW_H
+#define PS_IO_HDF5_VIEW_H
+
+#include "io/hdf5_common.h"
+
+struct ps_hdf5_axis { // of the dataset
+    int64_t size;
+    int64_t start, step, count; // elements start, start + step, ...; step may be negative
+    bool dropped;               // chosen by an index: no axis of the array
+};
+
+struct ps_hdf5_view {
+    int file_rank;
+    struct ps_hdf5_axis all[H5S_MAX_RANK];
+    int rank;               // of the array
+    int axes[H5S_MAX_RANK]; // axes[i]: the dataset's axis that is axis i of the array
+    int moved;              // the axis that was moved to the front, or -1
+};
+
+// select, axis: values of the input's options; name: of the dataset, escaped. PS_INPUT for what
+// does not fit the shape, PS_USAGE for what is no selection at all.
+bool ps_hdf5_view_init(struct ps_hdf5_view *view, int rank, const hsize_t *dims,
+                       const struct ps_value *select, const struct ps_value *axis, const char *path,
+                       const char *name, struct ps_error *error);
+// "64 x 3 x 5"; out has room for 32 axes.
+#define PS_HDF5_SHAPE_TEXT 768
+const char *ps_hdf5_shape_text(const struct ps_hdf5_view *view, char out[PS_HDF5_SHAPE_TEXT]);
+
+// Selects rows of the array in the dataset's space.
+bool ps_hdf5_view_select(const struct ps_hdf5_view *view, hid_t space, int64_t first_row,
+                         int64_t rows);
+// Whether rows come out of the library in the order of the array.
+bool ps_hdf5_view_is_in_order(const struct ps_hdf5_view *view);
+// Puts rows as the library gives them into the order of the array.
+void ps_hdf5_view_arrange(const struct ps_hdf5_view *view, int64_t rows, size_t element_bytes,
+                          const void *from, void *to);
+
+// Where row 0 begins in a dataset that lies in one piece, and how far apart rows are; false: a row
+// does not lie in one piece. In elements.
+struct ps_hdf5_rows {
+    int64_t first, stride, length;
+};
+bool ps_hdf5_view_rows(const struct ps_hdf5_view *view, struct ps_hdf5_rows *rows_out);
+
+#endif

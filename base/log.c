@@ -8,6 +8,7 @@
 
 static ps_log_sink *current_sink;
 static void *current_context;
+static _Thread_local bool is_muted;
 
 void ps_log_set(ps_log_sink *sink, void *context)
 {
@@ -15,9 +16,14 @@ void ps_log_set(ps_log_sink *sink, void *context)
     current_context = context;
 }
 
+void ps_log_mute(bool muted)
+{
+    is_muted = muted;
+}
+
 void ps_log(enum ps_log_level level, const char *format, ...)
 {
-    if (current_sink == NULL)
+    if (current_sink == NULL || is_muted)
         return;
     char text[1536];
     va_list arguments;

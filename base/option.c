@@ -69,7 +69,7 @@ void ps_values_free(struct ps_values *values)
 const char *ps_kind_name(enum ps_kind kind)
 {
     static const char *const names[] = {
-        [PS_TEXT] = "text",       [PS_PATH] = "path",     [PS_TRUTH] = "true or false",
+        [PS_TEXT] = "text",       [PS_PATH] = "path",     [PS_TRUTH] = "true or false", [PS_PATHS] = "paths",
         [PS_INTEGER] = "integer", [PS_NUMBER] = "number", [PS_SIZE] = "size",
         [PS_BLOCK] = "block",     [PS_COUNT] = "count",   [PS_CHOICE] = "choice",
         [PS_CHOICES] = "choices", [PS_DTYPE] = "dtype",   [PS_NAME] = "array",
@@ -107,6 +107,7 @@ char *ps_option_expected(const struct ps_option *option, char *out, size_t out_s
     static const char *const plain[] = {
         [PS_TEXT] = "text",
         [PS_PATH] = "a path",
+        [PS_PATHS] = "a path, a pattern such as run-*.h5, or a list of them",
         [PS_TRUTH] = "true or false",
         [PS_SIZE] = "a size such as 64 MiB",
         [PS_BLOCK] = "a size such as 64 MiB, a number of rows such as `4096 rows`, or auto",
@@ -276,7 +277,7 @@ static bool no_memory(const struct ps_value *value, struct ps_place place,
 
 static bool is_list_kind(enum ps_kind kind)
 {
-    return kind == PS_CHOICES || kind == PS_NAMES || kind == PS_WORDS || kind == PS_SHAPE ||
+    return kind == PS_CHOICES || kind == PS_NAMES || kind == PS_PATHS || kind == PS_WORDS || kind == PS_SHAPE ||
            kind == PS_AXES || kind == PS_PARAMS;
 }
 
@@ -477,6 +478,7 @@ bool ps_value_add_element(struct ps_value *value, const char *text, bool quoted,
             return wrong(value, text, place, number_hint(text), problems);
         break;
     case PS_NAMES:
+    case PS_PATHS:
         if (text[0] == '\0')
             return wrong(value, text, place, " (it is empty)", problems);
         break;

@@ -10,6 +10,7 @@
 enum ps_kind {
     PS_TEXT,     // any scalar, as written
     PS_PATH,     // text, relative to the config file's folder; resolved to an absolute path
+    PS_PATHS,    // one such path or pattern of paths, or a list of them, resolved in `words`
     PS_TRUTH,    // true or false
     PS_INTEGER,  // min <= value <= max when min < max
     PS_NUMBER,   // likewise

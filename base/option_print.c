@@ -93,6 +93,7 @@ void ps_value_print(const struct ps_value *value, struct ps_text *out)
         return;
     case PS_CHOICES:
     case PS_NAMES:
+    case PS_PATHS:
     case PS_WORDS:
     case PS_SHAPE:
         if (value->listed || value->count != 1)

@@ -22,6 +22,8 @@ struct ps_reader {
     const struct ps_format *format;
     const char *name;                // the input's name in the config
     const char *path;                // absolute, or NULL
+    const char *const *paths;        // of more than one file as one array; path is the first
+    size_t path_count;               // 0 or 1: path alone
     const struct ps_values *options; // of format->read_options
     unsigned flags;                  // the format's; open may change how this file is read
     struct ps_array array;           // filled in by open; dims[0] may be PS_ROWS_UNKNOWN
@@ -29,6 +31,7 @@ struct ps_reader {
     uint64_t file_bytes;             // filled in by open: 0 when it has no meaning
     void *state;                     // the format's own
     void *lock;                      // the wrapper's own
+    void *many;                      // io/many.c's own
 };
 
 struct ps_read_result {

@@ -2,6 +2,7 @@
 // Finding formats, and the checks and locks around every reader.
 #include "io/file.h"
 #include "io/formats.h"
+#include "io/many.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -84,7 +85,8 @@ bool ps_reader_open(struct ps_reader *reader, struct ps_error *error)
     pthread_mutex_init(lock, NULL);
     reader->lock = lock;
     reader->flags = reader->format->flags;
-    if (check_file(reader, error) && reader->format->open(reader, error) &&
+    if ((reader->path_count > 1 ? ps_many_open(reader, error)
+                                : check_file(reader, error) && reader->format->open(reader, error)) &&
         ps_array_check(&reader->array, reader->path ? reader->path : reader->name, error))
         return true;
     ps_reader_close(reader);
@@ -110,7 +112,8 @@ bool ps_reader_read(struct ps_reader *reader, int64_t first_row, int64_t rows, v
     bool locked = !(reader->flags & PS_READ_ANYWHERE);
     if (locked)
         pthread_mutex_lock(reader->lock);
-    bool fine = reader->format->read(reader, first_row, rows, data, result, error);
+    bool fine = (reader->many != NULL ? ps_many_read : reader->format->read)(
+        reader, first_row, rows, data, result, error);
     if (locked)
         pthread_mutex_unlock(reader->lock);
     if (!fine)
@@ -128,6 +131,7 @@ void ps_reader_close(struct ps_reader *reader)
     if (reader->format != NULL && reader->state != NULL)
         reader->format->close(reader);
     reader->state = NULL;
+    ps_many_close(reader);
     ps_array_free(&reader->array);
     if (reader->lock != NULL) {
         pthread_mutex_destroy(reader->lock);

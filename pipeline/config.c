@@ -13,7 +13,9 @@
 #include <unistd.h>
 
 const struct ps_option ps_input_options[] = {
-    {.key = "path", .kind = PS_PATH, .help = "the file to read"},
+    {.key = "path",
+     .kind = PS_PATHS,
+     .help = "the file to read; several (a list, or run-*.h5) are one array, row after row"},
     {.key = "format", .kind = PS_TEXT, .help = "its format; default: told by suffix, then content"},
     {.key = "load",
      .kind = PS_CHOICE,
@@ -315,6 +317,7 @@ void ps_config_free(struct ps_config *config)
         return;
     for (int i = 0; i < config->input_count; i++) {
         free(config->inputs[i].name);
+        ps_paths_free(&config->inputs[i].files);
         ps_values_free(&config->inputs[i].common);
         ps_values_free(&config->inputs[i].options);
     }

@@ -6,6 +6,7 @@
 
 #include "base/option.h"
 #include "io/format.h"
+#include "io/paths.h"
 #include "kernels/stage.h"
 
 // Keys that every input, stage and output has, whatever its format or op; and the run section.
@@ -18,7 +19,8 @@ extern const struct ps_option ps_run_cuda_options[]; // threads
 struct ps_config_input {
     char *name;
     struct ps_place place;           // of the name
-    struct ps_values common;         // ps_input_options
+    struct ps_values common;         // ps_input_options; its `path` holds patterns as written
+    struct ps_paths files;           // what `path` names, absolute, in the order they are read
     const struct ps_format *format;  // NULL: the entry has a fault (a problem says so)
     struct ps_values options;        // format->read_options
 };

@@ -3,7 +3,6 @@
 // inputs are there and to recognise their format.
 #include "pipeline/config_parts.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,9 +60,9 @@ static char *path_of(const struct ps_config *config, const struct ps_node *map)
     return ps_config_resolve(config->folder, path->text);
 }
 
-static void cannot_tell(const struct ps_node *map, bool for_writing, struct ps_problems *problems)
+static void cannot_tell(const struct ps_node *path, const char *name, bool for_writing,
+                        struct ps_problems *problems)
 {
-    const struct ps_node *path = ps_node_get(map, "path");
     const char *names[FORMATS_MAX];
     size_t count = format_names(for_writing, names);
     char shown[200];
@@ -72,82 +71,43 @@ static void cannot_tell(const struct ps_node *map, bool for_writing, struct ps_p
         ps_text_printf(&list, "%s%s", i > 0 ? ", " : "", names[i]);
     ps_problem_add(problems, PS_USAGE, path->place,
                    "cannot tell the format of '%s' from its %s: add `format:` with one of %s",
-                   ps_escape(path->text, strlen(path->text), shown, sizeof shown),
+                   ps_escape(name, strlen(name), shown, sizeof shown),
                    for_writing ? "suffix" : "suffix or its first bytes",
                    list.length > 0 ? list.data : "none");
     ps_text_free(&list);
 }
 
-// What often makes a path name no file: YAML's comments and its escapes in double quotes.
-static const char *path_hint(const struct ps_config *config, const struct ps_node *path)
-{
-    for (const char *p = path->text; *p != '\0'; p++)
-        if ((unsigned char)*p < 0x20)
-            return path->quoted ? "; in double quotes \\n and \\t are control characters: use "
-                                  "single quotes"
-                                : "";
-    const struct ps_source *source = &config->sources[path->place.source];
-    const char *p = source->text, *end = source->text + source->length;
-    for (int line = 1; line < path->place.line && p != NULL; line++)
-        p = memchr(p, '\n', (size_t)(end - p)) ? (char *)memchr(p, '\n', (size_t)(end - p)) + 1
-                                               : NULL;
-    const char *stop = p != NULL ? memchr(p, '\n', (size_t)(end - p)) : NULL;
-    size_t length = p != NULL ? (size_t)((stop != NULL ? stop : end) - p) : 0;
-    const char *mark = length > 0 ? memmem(p, length, " #", 2) : NULL;
-    return mark != NULL && !path->quoted ? "; ' #' begins a comment: put the path in quotes" : "";
-}
-
-// Whether the input's file can be opened at all. False after reporting.
-static bool check_file(const struct ps_config *config, const char *name, const struct ps_node *path,
-                       const char *resolved, struct ps_problems *problems)
-{
-    struct stat info;
-    char shown[300], full[600];
-    ps_escape(path->text, strlen(path->text), shown, sizeof shown);
-    ps_escape(resolved, strlen(resolved), full, sizeof full);
-    if (stat(resolved, &info) != 0) {
-        ps_problem_add(problems, PS_INPUT, path->place,
-                       errno == ENOENT ? "input '%s': no such file '%s' (looked for %s)%s%s%s"
-                                       : "input '%s': cannot open '%s' (%s)%s: %s%s",
-                       name, shown, full, path_hint(config, path),
-                       errno == ENOENT ? "" : strerror(errno), "");
-        return false;
-    }
-    if (S_ISDIR(info.st_mode))
-        ps_problem_add(problems, PS_INPUT, path->place,
-                       "input '%s': '%s' is a folder (%s); name a file in it", name, shown, full);
-    return !S_ISDIR(info.st_mode);
-}
-
-static const struct ps_format *guess_input(const struct ps_config *config, const char *name,
+static const struct ps_format *guess_input(const struct ps_config *config,
+                                           struct ps_config_input *input,
                                            const struct ps_node *map, struct ps_problems *problems)
 {
-    const struct ps_node *named = ps_node_get(map, "format");
+    const struct ps_node *named = ps_node_get(map, "format"), *path = ps_node_get(map, "path");
     const struct ps_format *format = named ? named_format(named, false, problems) : NULL;
-    char *path = path_of(config, map);
-    if (path == NULL)
-        return format;
     if (format != NULL && format->flags & PS_NO_PATH) {
-        ps_problem_add(problems, PS_USAGE, ps_node_get(map, "path")->place,
-                       "input '%s': the format %s reads no file: remove `path`", name,
-                       format->name);
-    } else if (check_file(config, name, ps_node_get(map, "path"), path, problems)) {
+        if (path != NULL && !path->is_null)
+            ps_problem_add(problems, PS_USAGE, path->place,
+                           "input '%s': the format %s reads no file: remove `path`", input->name,
+                           format->name);
+        return format;
+    }
+    bool there = ps_config_find_files(config, input, path, problems);
+    if (input->files.count == 0)
+        return format;
+    const char *first = input->files.list[0];
+    if (named == NULL) {
         struct stat info;
-        bool plain = stat(path, &info) == 0 && S_ISREG(info.st_mode); // else reading may block
-        if (named == NULL)
-            format = ps_format_guess(path, !plain);
-        if (named == NULL && format == NULL)
-            cannot_tell(map, false, problems);
-    } else if (named == NULL) {
-        format = ps_format_guess(path, true); // by suffix: the other keys can still be checked
+        bool plain = there && stat(first, &info) == 0 && S_ISREG(info.st_mode); // else it may block
+        format = ps_format_guess(first, !plain); // by suffix the other keys can still be checked
+        if (there && format == NULL)
+            cannot_tell(path, first, false, problems);
     }
     if (format != NULL && format->read_options == NULL) {
         if (named == NULL)
-            ps_problem_add(problems, PS_USAGE, ps_node_get(map, "path")->place,
-                           "input '%s': files of the format %s cannot be read", name, format->name);
+            ps_problem_add(problems, PS_USAGE, path->place,
+                           "input '%s': files of the format %s cannot be read", input->name,
+                           format->name);
         format = NULL;
     }
-    free(path);
     return format;
 }
 
@@ -163,7 +123,7 @@ static const struct ps_format *guess_output(const struct ps_config *config, cons
     const struct ps_format *format = ps_format_guess(path, true);
     free(path);
     if (format == NULL) {
-        cannot_tell(map, true, problems);
+        cannot_tell(ps_node_get(map, "path"), ps_node_get(map, "path")->text, true, problems);
     } else if (format->writer == NULL) {
         ps_problem_add(problems, PS_USAGE, ps_node_get(map, "path")->place,
                        "output '%s': files of the format %s cannot be written; write .npy, .h5, .csv or .bin",
@@ -225,7 +185,7 @@ static void read_input(struct ps_config *config, struct ps_config_input *input,
     if (!ps_node_is_map(map, what, problems))
         return;
     null_is_a_format(map);
-    input->format = guess_input(config, key->text, map, problems);
+    input->format = guess_input(config, input, map, problems);
     if (!defaults(&input->options, input->format ? input->format->read_options : none, problems))
         return;
     read_entry(config, "input", key, map, input->format, &input->common, &input->options, problems);

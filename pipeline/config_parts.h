@@ -47,6 +47,11 @@ void ps_config_read_run(struct ps_config *config, const struct ps_node *node,
 void ps_config_check_names(struct ps_config *config, struct ps_problems *problems);
 void ps_config_check_outputs(struct ps_config *config, struct ps_problems *problems);
 
+// Fills in input->files from the value of its `path` (may be NULL). False after reporting a fault;
+// then files may still hold names, to guess a format from.
+bool ps_config_find_files(const struct ps_config *config, struct ps_config_input *input,
+                          const struct ps_node *path, struct ps_problems *problems);
+
 // [A-Za-z_][A-Za-z0-9_]*; reports otherwise.
 bool ps_config_check_name(const char *name, const char *what, struct ps_place place,
                           struct ps_problems *problems);

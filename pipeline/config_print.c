@@ -22,6 +22,18 @@ static void print_values(const struct ps_values *values, const char *indent, boo
     }
 }
 
+// Which files a pattern or list meant, as a comment: the same config may mean others later.
+static void print_files(const struct ps_paths *files, struct ps_text *out)
+{
+    char first[600], last[600];
+    if (files->count < 2)
+        return;
+    const char *a = files->list[0], *b = files->list[files->count - 1];
+    ps_text_printf(out, "    # %zu files, the first %s, the last %s\n", files->count,
+                   ps_escape(a, strlen(a), first, sizeof first),
+                   ps_escape(b, strlen(b), last, sizeof last));
+}
+
 static void print_inputs(const struct ps_config *config, struct ps_text *out)
 {
     ps_text_add(out, config->input_count > 0 ? "inputs:\n" : "");
@@ -29,6 +41,7 @@ static void print_inputs(const struct ps_config *config, struct ps_text *out)
         const struct ps_config_input *input = &config->inputs[i];
         ps_text_printf(out, "  %s:\n    format: %s\n", input->name,
                        input->format != NULL ? input->format->name : "unknown");
+        print_files(&input->files, out);
         print_values(&input->common, "    ", true, out);
         print_values(&input->options, "    ", false, out);
     }

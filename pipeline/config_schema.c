@@ -63,6 +63,7 @@ static void number(const struct ps_option *option, const char *type, struct ps_t
 }
 
 #define NAME "{\"type\": \"string\", \"pattern\": \"^[A-Za-z_][A-Za-z0-9_]*$\"}"
+#define PATH "{\"type\": \"string\", \"pattern\": \"^[^~$][^$]*$\"}"
 #define SCALAR "{\"type\": [\"string\", \"number\", \"boolean\"]}"
 #define SIZE                                                                                       \
     "{\"type\": \"integer\", \"minimum\": 0}, {\"type\": \"string\", \"pattern\": "                \
@@ -82,7 +83,10 @@ static void alternatives(const struct ps_option *option, struct ps_text *out)
         ps_text_add(out, SCALAR);
         break;
     case PS_PATH:
-        ps_text_add(out, "{\"type\": \"string\", \"pattern\": \"^[^~$][^$]*$\"}");
+        ps_text_add(out, PATH);
+        break;
+    case PS_PATHS:
+        one_or_list(PATH, out);
         break;
     case PS_TRUTH:
         ps_text_add(out, "{\"type\": \"boolean\"}");

@@ -261,14 +261,13 @@ static void check_log_is_no_input(const struct ps_config *config, struct ps_prob
     struct stat log_info, info;
     bool exists = log->text != NULL && stat(log->text, &log_info) == 0;
     for (int i = 0; log->text != NULL && i < config->input_count; i++) {
-        if (config->inputs[i].common.count == 0)
-            continue;
-        const struct ps_value *path = ps_values_get(&config->inputs[i].common, "path");
-        if (path->text == NULL || path->text[0] != '/')
-            continue;
-        bool one_file = exists && stat(path->text, &info) == 0 && info.st_dev == log_info.st_dev &&
-                        info.st_ino == log_info.st_ino;
-        if (one_file || same_path(path->text, log->text))
+        const struct ps_paths *files = &config->inputs[i].files;
+        bool one_file = false;
+        for (size_t f = 0; !one_file && f < files->count; f++)
+            one_file = same_path(files->list[f], log->text) ||
+                       (exists && stat(files->list[f], &info) == 0 &&
+                        info.st_dev == log_info.st_dev && info.st_ino == log_info.st_ino);
+        if (one_file)
             ps_problem_add(problems, PS_OUTPUT, log->place,
                            "run.log would overwrite the file of input '%.80s'",
                            config->inputs[i].name);

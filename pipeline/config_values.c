@@ -116,7 +116,7 @@ static void read_types(struct ps_value *value, const struct ps_node *node,
 static bool takes_list(enum ps_kind kind)
 {
     return kind == PS_CHOICES || kind == PS_NAMES || kind == PS_WORDS || kind == PS_SHAPE ||
-           kind == PS_AXES;
+           kind == PS_AXES || kind == PS_PATHS;
 }
 
 static void read_list(struct ps_value *value, const struct ps_node *node,
@@ -150,30 +150,39 @@ char *ps_config_resolve(const char *folder, const char *path)
 
 // The text becomes an absolute path. Nothing is expanded: what a shell would make of ~ and $
 // depends on who runs it, and a folder called '$HOME' is never what was meant.
-static void resolve_path(struct ps_value *value, const char *folder, struct ps_problems *problems)
+static void resolve_text(char **text, const struct ps_option *option, struct ps_place place,
+                         const char *folder, struct ps_problems *problems)
 {
-    const char *text = value->text;
-    if (text[0] == '~' || strchr(text, '$') != NULL) {
+    if (**text == '~' || strchr(*text, '$') != NULL) {
         char shown[200];
-        ps_problem_add(problems, PS_USAGE, value->place,
-                       "%s: '%s': %s is not expanded here; write the full path", value->option->key,
-                       ps_escape(text, strlen(text), shown, sizeof shown),
-                       text[0] == '~' ? "~" : "$");
+        ps_problem_add(problems, PS_USAGE, place,
+                       "%s: '%s': %s is not expanded here; write the full path", option->key,
+                       ps_escape(*text, strlen(*text), shown, sizeof shown),
+                       **text == '~' ? "~" : "$");
         return;
     }
-    char *resolved = ps_config_resolve(folder, text);
+    char *resolved = ps_config_resolve(folder, *text);
     if (resolved == NULL) {
         ps_config_no_memory(problems);
         return;
     }
-    free(value->text);
-    value->text = resolved;
+    free(*text);
+    *text = resolved;
+}
+
+static void resolve_paths(struct ps_value *value, const char *folder, struct ps_problems *problems)
+{
+    if (value->option->kind == PS_PATH)
+        resolve_text(&value->text, value->option, value->place, folder, problems);
+    for (int i = 0; value->option->kind == PS_PATHS && i < value->count; i++)
+        resolve_text(&value->words[i], value->option, value->places[i], folder, problems);
 }
 
 static void read_value(struct ps_value *value, const struct ps_node *node, const char *folder,
                        struct ps_problems *problems)
 {
     enum ps_kind kind = value->option->kind;
+    bool fine = node->kind == PS_NODE_LIST && kind == PS_PATHS;
     if (kind == PS_PARAMS)
         read_params(value, node, problems);
     else if (kind == PS_TYPES && node->kind == PS_NODE_MAP)
@@ -182,9 +191,10 @@ static void read_value(struct ps_value *value, const struct ps_node *node, const
         read_list(value, node, problems);
     else if (node->kind != PS_NODE_SCALAR || node->is_null)
         wrong_shape(value, node, problems);
-    else if (ps_value_from_scalar(value, node->text, node->quoted, node->place, problems) &&
-             kind == PS_PATH)
-        resolve_path(value, folder, problems);
+    else
+        fine = ps_value_from_scalar(value, node->text, node->quoted, node->place, problems);
+    if (fine)
+        resolve_paths(value, folder, problems);
     value->given = true; // also when it is wrong: it is not missing
 }
 

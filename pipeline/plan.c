@@ -26,7 +26,10 @@ static struct ps_plan *plan_alloc(const struct ps_config *config)
     plan->needed = ps_zeroed(ports, sizeof *plan->needed);
     plan->pass_of = ps_zeroed(ports, sizeof *plan->pass_of);
     plan->outputs = ps_zeroed((size_t)config->output_count, sizeof *plan->outputs);
-    plan->input_paths = ps_zeroed((size_t)config->input_count + 2, sizeof *plan->input_paths);
+    size_t files = 2; // the config, and the end
+    for (int i = 0; i < config->input_count; i++)
+        files += config->inputs[i].files.count;
+    plan->input_paths = ps_zeroed(files, sizeof *plan->input_paths);
     plan->compare = ps_values_get(&config->run, "compare")->truth;
     if (plan->ports && plan->readers && plan->stages && plan->needed && plan->pass_of &&
         plan->outputs && plan->input_paths)

@@ -49,6 +49,7 @@ static void open_input(struct ps_plan *plan, int i, struct ps_problems *problems
     struct ps_reader *reader = &plan->readers[i];
     struct ps_error error = {0};
     const struct ps_value *path = ps_values_get(&input->common, "path");
+    const struct ps_paths *files = &input->files;
     port->name = input->name;
     port->streamed = ps_values_get(&input->common, "load")->choice == 0;
     port->failed = true;
@@ -56,7 +57,9 @@ static void open_input(struct ps_plan *plan, int i, struct ps_problems *problems
         return; // already reported
     *reader = (struct ps_reader){.format = input->format,
                                  .name = input->name,
-                                 .path = path->text,
+                                 .path = files->count > 0 ? files->list[0] : NULL,
+                                 .paths = (const char *const *)files->list,
+                                 .path_count = files->count,
                                  .options = &input->options};
     if (!ps_reader_open(reader, &error)) {
         struct ps_place place = path->place.line > 0 ? path->place : input->place;
@@ -78,12 +81,13 @@ static void open_input(struct ps_plan *plan, int i, struct ps_problems *problems
 
 void ps_plan_open_inputs(struct ps_plan *plan, struct ps_problems *problems)
 {
-    int known = -1, paths = 0;
+    int known = -1;
+    size_t paths = 0;
     for (int i = 0; i < plan->input_count; i++) {
         struct ps_port *port = &plan->ports[i];
         open_input(plan, i, problems);
-        if (plan->readers[i].path != NULL)
-            plan->input_paths[paths++] = plan->readers[i].path;
+        for (size_t f = 0; f < plan->config->inputs[i].files.count; f++)
+            plan->input_paths[paths++] = plan->config->inputs[i].files.list[f];
         if (port->failed || !port->streamed || port->array.dims[0] == PS_ROWS_UNKNOWN)
             continue;
         if (known >= 0 && plan->ports[known].array.dims[0] != port->array.dims[0])

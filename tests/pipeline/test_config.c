@@ -73,7 +73,7 @@ static void reads_inputs(void)
     CU_ASSERT_STRING_EQUAL(spectra->name, "spectra");
     CU_ASSERT(spectra->place.line == 3 && spectra->place.column == 3 && spectra->place.length == 7);
     CU_ASSERT_PTR_EQUAL(spectra->format, &csv);
-    CU_ASSERT_STRING_EQUAL(ps_values_get(&spectra->common, "path")->text, FOLDER "/in.csv");
+    CU_ASSERT_STRING_EQUAL(ps_values_get(&spectra->common, "path")->words[0], FOLDER "/in.csv");
     CU_ASSERT_EQUAL(ps_values_get(&spectra->common, "load")->choice, 0);
     CU_ASSERT_FALSE(ps_values_get(&spectra->common, "load")->given);
     const struct ps_value *columns = ps_values_get(&spectra->options, "columns");
@@ -84,7 +84,7 @@ static void reads_inputs(void)
     CU_ASSERT(!columns->quoted[0] && columns->quoted[1] && !columns->quoted[2]);
     CU_ASSERT(columns->places[1].column == 42 && columns->places[1].length == 1);
     CU_ASSERT_EQUAL(ps_values_get(&dark->common, "load")->choice, 1);
-    CU_ASSERT_STRING_EQUAL(ps_values_get(&dark->common, "path")->text, FOLDER "/in.csv");
+    CU_ASSERT_STRING_EQUAL(ps_values_get(&dark->common, "path")->words[0], FOLDER "/in.csv");
     CU_ASSERT_PTR_NULL(ps_values_get(&config->inputs[2].common, "path")->text);
     CU_ASSERT_EQUAL(ps_values_get(&config->inputs[2].options, "shape")->integers[0], 10);
 }
@@ -151,7 +151,7 @@ static void sets_keys(void)
     parse_good(good, sizeof sets / sizeof sets[0], sets);
     CU_ASSERT(run("block")->integer == 7 && run("block")->bytes == 0);
     CU_ASSERT(run("block")->place.source == 2 && run("block")->place.column == 13);
-    CU_ASSERT_STRING_EQUAL(ps_values_get(&config->inputs[1].common, "path")->text,
+    CU_ASSERT_STRING_EQUAL(ps_values_get(&config->inputs[1].common, "path")->words[0],
                            FOLDER "/../config/in.csv");
     const struct ps_value *params = ps_values_get(&config->stages[0].options, "params");
     CU_ASSERT(params->count == 6 && params->numbers[0] == 2000 && params->numbers[5] == -1);

@@ -10,8 +10,8 @@
 #define PS_NPY_READ_OPTIONS                                                                        \
     {.key = "columns",                                                                             \
      .kind = PS_WORDS,                                                                             \
-     .help = "Members of a structured array to read: names, or positions from 0 (a number in "     \
-             "quotes is a name); all if unset"},                                                   \
+     .help = "Members of a structured array to read: names, positions from 0, ranges (2:5, a:c), " \
+             "patterns (t_*); in quotes always a name; all if unset"},                             \
     {                                                                                              \
         .key = "dtype", .kind = PS_DTYPE,                                                          \
         .help = "Dtype of the array; a value that it cannot hold is an error; the file's "         \

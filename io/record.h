@@ -33,6 +33,18 @@ struct ps_member *ps_record_add(struct ps_record *record, const char *name, cons
                                 struct ps_error *error);
 void ps_record_free(struct ps_record *record);
 
+// The member of that name (of length bytes), or NULL.
+const struct ps_member *ps_record_find(const struct ps_record *record, const char *name,
+                                       size_t length);
+// "v[2]", "m[0,1]": the member and the position of the element in it, or NULL.
+const struct ps_member *ps_record_find_element(const struct ps_record *record, const char *word,
+                                               int64_t *position_out);
+// The name of an element in that form; the member's own when it is a scalar. NULL: out of memory.
+char *ps_member_element_name(const struct ps_member *member, int64_t position);
+// "no column 'WORD' in PATH (columns: ...)", with the nearest one. Always false.
+bool ps_record_unknown(const struct ps_record *record, const char *word, const char *path,
+                       struct ps_error *error);
+
 // Elements that lie together in the record and in the row.
 struct ps_record_run {
     const struct ps_member *member;
@@ -52,8 +64,9 @@ struct ps_record_choice {
     struct ps_record_run *runs;
 };
 
-// columns: names, positions of members from 0, "v[2]" for one element of an array; the name of a
-// record in a record chooses all its members. Not given: all. dtype: may be not given.
+// columns: names, positions of members from 0, ranges of either ("2:5" without its end, "a:c" with
+// it), patterns ("t_*"), "v[2]" for one element of an array; the name of a record in a record
+// chooses all its members; words in quotes are names. Not given: all. dtype: may be not given.
 // One scalar adds no axis; one array member (alone) its own axes; else one axis, with names.
 // The record must outlive the choice. Errors name path; PS_USAGE for columns that are not there.
 bool ps_record_choose(const struct ps_record *record, const struct ps_value *columns,

@@ -14,6 +14,10 @@ static const struct wanted reads[] = {
     {"mixed", "[y x]", NULL, "mixed.yx", "y|x"},
     {"mixed", "[2 1]", NULL, "mixed.yx", "y|x"},
     {"mixed", "[id]", NULL, "mixed.id", NULL},
+    {"mixed", "[id:ok]", NULL, "mixed.all", "id|x|y|ok"},
+    {"mixed", "[0:2 y ok:]", NULL, "mixed.all", "id|x|y|ok"},
+    {"mixed", "[i* ? ok:ok]", NULL, "mixed.all", "id|x|y|ok"},
+    {"mixed", "[:1 *]", NULL, "mixed.all", "id|x|y|ok"},
     {"mixed", "[id]", "i32", "mixed.id32", NULL},
     {"large_id", "[id]", NULL, "large_id.id", NULL},
     {"aligned", NULL, NULL, "aligned.all",
@@ -150,6 +154,11 @@ static void refused(void)
         {{"objects", "[n]", NULL, NULL, NULL},
          "Python objects (a pickle, which is never unpacked)"},
         {{"mixed", "[Id]", NULL, NULL, NULL}, "no column 'Id'"},
+        {{"mixed", "[2:2]", NULL, NULL, NULL}, "the range '2:2' is empty"},
+        {{"mixed", "[2:9]", NULL, NULL, NULL}, "no column '2:9'"},
+        {{"mixed", "[id:z]", NULL, NULL, NULL}, "no column 'id:z'"},
+        {{"mixed", "[z*]", NULL, NULL, NULL}, "no column's name is like 'z*'"},
+        {{"mixed", "[id:y x]", NULL, NULL, NULL}, "'x' of"},
         {{"plain", "[Id]", NULL, NULL, NULL}, "holds plain numbers ('<i4')"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -3,6 +3,7 @@
 #ifndef PS_IO_NPY_H
 #define PS_IO_NPY_H
 
+#include "io/complex.h"
 #include "io/format.h"
 #include "io/npy_header.h"
 
@@ -12,6 +13,7 @@
      .kind = PS_WORDS,                                                                             \
      .help = "Members of a structured array to read: names, positions from 0, ranges (2:5, a:c), " \
              "patterns (t_*); in quotes always a name; all if unset"},                             \
+        PS_COMPLEX_OPTION,                                                                         \
     {                                                                                              \
         .key = "dtype", .kind = PS_DTYPE,                                                          \
         .help = "Dtype of the array; a value that it cannot hold is an error; the file's "         \
@@ -23,6 +25,8 @@ struct ps_npy {
     struct ps_npy_header header;
     struct ps_record_choice choice; // of its members, unless elements are read as they are
     bool converted;                 // by choice
+    enum ps_complex form;           // of pairs that choice gives, where computed
+    bool computed;                  // what is read are magnitudes or phases
     uint64_t extra_bytes;           // behind the array
 };
 

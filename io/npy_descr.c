@@ -16,86 +16,6 @@ void ps_npy_type_free(struct ps_npy_type *type)
     ps_record_free(&type->record);
 }
 
-// ---- '<f4' ----
-
-static const char *unread_kind(char kind)
-{
-    switch (kind) {
-    case 'O':
-        return "Python objects (a pickle, which is never unpacked)";
-    case 'U':
-    case 'S':
-    case 'a':
-        return "text, not numbers";
-    case 'M':
-        return "dates (datetime64)";
-    case 'm':
-        return "time differences (timedelta64)";
-    case 'c':
-        return "complex numbers";
-    case 'f':
-        return "long doubles";
-    case 'V':
-        return "raw bytes (void)";
-    default:
-        return "an unknown type";
-    }
-}
-
-static bool find_dtype(const char *code, enum ps_dtype *dtype_out)
-{
-    static const struct {
-        const char *code;
-        enum ps_dtype dtype;
-    } table[] = {{"b1", PS_BOOL}, {"?", PS_BOOL}, {"i1", PS_I8},  {"i2", PS_I16}, {"i4", PS_I32},
-                 {"i8", PS_I64},  {"u1", PS_U8},  {"u2", PS_U16}, {"u4", PS_U32}, {"u8", PS_U64},
-                 {"f2", PS_F16},  {"f4", PS_F32}, {"f8", PS_F64}};
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-        if (strcmp(table[i].code, code) == 0) {
-            *dtype_out = table[i].dtype;
-            return true;
-        }
-    }
-    return false;
-}
-
-// Bytes of an element that is not read, so that its neighbours are found. False: not known.
-static bool unread_bytes(const char *code, size_t *bytes_out)
-{
-    char *end;
-    if (code[0] == '\0' || strchr("USaVMmcf", code[0]) == NULL)
-        return false;
-    long long count = strtoll(code + 1, &end, 10);
-    bool digits = code[1] >= '0' && code[1] <= '9' && count >= 0 && count <= INT32_MAX;
-    bool whole = *end == '\0' || (*end == '[' && strchr("Mm", code[0]) != NULL);
-    // "f3" and "c7" are nothing that NumPy has.
-    bool sized = strchr("cf", code[0]) == NULL || count == 12 || count == 16 || count == 24 ||
-                 count == 32 || (code[0] == 'c' && count == 8);
-    *bytes_out = (size_t)count * (code[0] == 'U' ? 4 : 1);
-    return digits && whole && sized;
-}
-
-static bool parse_code(struct ps_literal *p, const char *text, struct ps_npy_type *type)
-{
-    bool ordered = text[0] != '\0' && strchr("<>=|", text[0]) != NULL;
-    bool swapped = text[0] == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '>' : '<');
-    const char *code = text + ordered;
-    struct ps_member *member = ps_record_add(&type->record, "", p->path, p->error);
-    if (member == NULL)
-        return false;
-    if (find_dtype(code, &member->dtype)) {
-        type->record.bytes = ps_dtype_bytes(member->dtype);
-        member->swapped = swapped && type->record.bytes > 1;
-        return true;
-    }
-    bool known = unread_bytes(code, &type->record.bytes);
-    type->refused = unread_kind(known || code[0] == 'O' ? code[0] : '?');
-    type->unsized = !known;
-    member->refused = type->refused;
-    type->is_void = known && code[0] == 'V';
-    return true;
-}
-
 // ---- [('a', '<f4'), ...] ----
 
 // The bytes of one element with its sub-array axes.
@@ -172,6 +92,7 @@ static bool add_inner(struct ps_literal *p, struct ps_record *record, const char
             char *own = member->name;
             *member = *inner;
             member->name = own;
+            member->refused = type->is_complex ? ps_npy_complex_member : inner->refused;
             member->offset = record->bytes + (size_t)k * type->record.bytes + inner->offset;
         }
     }
@@ -191,8 +112,9 @@ static bool add_field(struct ps_literal *p, struct ps_record *record, const char
     snprintf(number, sizeof number, "f%d", record->member_count);
     if (name[0] == '\0')
         name = number; // as NumPy calls it
-    bool fine = padding || (type->structured ? add_inner(p, record, name, type, count)
-                                             : add_scalar(p, record, name, type, count));
+    bool fine = padding ||
+                (type->structured || type->is_complex ? add_inner(p, record, name, type, count)
+                                                      : add_scalar(p, record, name, type, count));
     if (fine &&
         (__builtin_add_overflow(record->bytes, bytes, &record->bytes) || record->bytes > INT64_MAX))
         return ps_fail(p->error, PS_INPUT,
@@ -319,7 +241,7 @@ static bool parse_type(struct ps_literal *p, int depth, struct ps_npy_type *type
         return parse_subarray(p, depth, type);
     struct ps_text text = {0};
     bool fine = ps_literal_text(p, "a dtype in quotes such as '<f4'", &text) &&
-                parse_code(p, text.data, type);
+                ps_npy_code_parse(p, text.data, type);
     ps_text_free(&text);
     return fine;
 }

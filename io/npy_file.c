@@ -84,10 +84,11 @@ static bool data_bytes(const struct ps_npy_header *header, uint64_t *bytes_out)
 static char *shape_text(const struct ps_npy_header *header, char text[PS_ARRAY_TEXT])
 {
     char whole[PS_ARRAY_TEXT];
-    if (!header->type.structured)
+    if (!header->type.structured && !header->type.is_complex)
         return ps_array_text(&header->array, text);
     ps_array_text(&header->array, whole);
-    snprintf(text, PS_ARRAY_TEXT, "records of %zu bytes%.100s", header->type.record.bytes,
+    snprintf(text, PS_ARRAY_TEXT, "%s of %zu bytes%.100s",
+             header->type.is_complex ? "complex numbers" : "records", header->type.record.bytes,
              strchr(whole, '['));
     return text;
 }

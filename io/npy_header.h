@@ -9,7 +9,8 @@
 
 // What `descr` says of one element.
 struct ps_npy_type {
-    bool structured;         // has named members; else record has one member without a name
+    bool structured;         // has named members; else record has one member without a name, or
+    bool is_complex;         // two, re and im
     struct ps_record record; // its bytes are those of an element
     const char *refused;     // static text: why the elements cannot be read at all, or NULL
     bool unsized;            // refused, and not even its size is known
@@ -27,6 +28,11 @@ struct ps_npy_header {
     char descr[48];          // as in the file, escaped: "<f8"
 };
 
+// The `refused` of the parts of complex members, until `complex: parts` asks for them.
+extern const char ps_npy_complex_member[];
+
+// Fills in type (empty so far) from the code of a single dtype.
+bool ps_npy_code_parse(struct ps_literal *p, const char *text, struct ps_npy_type *type);
 // Parses a dtype literal. type_out is to be freed also after a failure.
 bool ps_npy_type_parse(struct ps_literal *p, struct ps_npy_type *type_out);
 void ps_npy_type_free(struct ps_npy_type *type);

@@ -16,28 +16,75 @@
 
 // ---- Opening ----
 
+// The other part goes, so that the one left is a plain number.
+static void keep_part(struct ps_record *record, int part)
+{
+    struct ps_member kept = record->members[part];
+    free(record->members[1 - part].name);
+    kept.name[0] = '\0';
+    record->members[0] = kept;
+    record->member_count = 1;
+}
+
+static bool prepare_complex(struct ps_npy *npy, const struct ps_values *options,
+                            struct ps_error *error)
+{
+    struct ps_npy_type *type = &npy->header.type;
+    const struct ps_value *option = ps_values_get(options, "complex");
+    bool some = type->is_complex;
+    if (type->is_complex) {
+        if (!ps_complex_form(option, npy->bytes.path, &npy->form, error))
+            return false;
+        if (npy->form == PS_COMPLEX_REAL || npy->form == PS_COMPLEX_IMAG)
+            keep_part(&type->record, npy->form == PS_COMPLEX_IMAG);
+        npy->computed = type->record.member_count == 2 && npy->form != PS_COMPLEX_PARTS;
+    }
+    for (int i = 0; i < type->record.member_count; i++) {
+        struct ps_member *member = &type->record.members[i];
+        bool part = member->refused == ps_npy_complex_member;
+        if (part && option->given && option->choice != PS_COMPLEX_PARTS)
+            return ps_fail(error, PS_USAGE,
+                           "complex: %s of members cannot be read from %s; parts "
+                           "can, as the columns .re and .im of each",
+                           option->text, npy->bytes.path);
+        if (part && option->given)
+            member->refused = NULL;
+        some = some || part;
+    }
+    return some || !option->given ||
+           ps_fail(error, PS_USAGE, "complex: %s holds no complex numbers", npy->bytes.path);
+}
+
 static bool choose(struct ps_npy *npy, struct ps_reader *reader, struct ps_error *error)
 {
     const struct ps_npy_header *header = &npy->header;
+    const struct ps_npy_type *type = &header->type;
     const struct ps_value *columns = ps_values_get(reader->options, "columns");
     const struct ps_value *dtype = ps_values_get(reader->options, "dtype");
-    if (columns->given && !header->type.structured)
+    struct ps_array *array = &reader->array;
+    if (columns->given && !type->structured)
         return ps_fail(error, PS_USAGE,
                        "columns: %s holds plain numbers ('%s'), no records with members to choose",
-                       reader->path, header->descr);
-    reader->array = header->array;
-    npy->converted =
-        header->type.structured || (dtype->given && dtype->dtype != header->array.dtype);
-    return !npy->converted ||
-           (ps_record_choose(&header->type.record, columns, dtype, npy->bytes.path, &npy->choice,
-                             error) &&
-            ps_record_array(&npy->choice, npy->bytes.path, &reader->array, error));
+                       npy->bytes.path, header->descr);
+    *array = header->array;
+    npy->converted = type->structured || type->is_complex ||
+                     (dtype->given && dtype->dtype != header->array.dtype);
+    if (!npy->converted)
+        return true;
+    if (!ps_record_choose(&type->record, columns, dtype, npy->bytes.path, &npy->choice, error))
+        return false;
+    if (npy->computed && !ps_dtype_is_float(npy->choice.dtype))
+        return ps_fail(error, PS_USAGE, "dtype: %s cannot hold magnitudes and phases",
+                       ps_dtype_name(npy->choice.dtype));
+    array->dtype = npy->choice.dtype;
+    return npy->computed ? ps_complex_array(npy->form, npy->bytes.path, array, error)
+                         : ps_record_array(&npy->choice, npy->bytes.path, array, error);
 }
 
 bool ps_npy_open(struct ps_npy *npy, struct ps_reader *reader, struct ps_error *error)
 {
     if (!ps_npy_header_read(&npy->bytes, &npy->header, &npy->extra_bytes, error) ||
-        !choose(npy, reader, error))
+        !prepare_complex(npy, reader->options, error) || !choose(npy, reader, error))
         return false;
     reader->way = npy->header.fortran ? "pread of columns, transposed (Fortran order)" : "pread";
     if (npy->extra_bytes > 0)
@@ -84,32 +131,47 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+// What was read into what the array holds. Pairs are taken out first where they are computed with.
+static bool convert(const struct ps_npy *npy, struct ps_record_place place, const void *buffer,
+                    int64_t count, char *data, void *pairs, struct ps_error *error)
+{
+    enum ps_dtype dtype = npy->choice.dtype;
+    if (!npy->computed)
+        return ps_record_decode(&npy->choice, place, buffer, count, data, error);
+    if (!ps_record_decode(&npy->choice, place, buffer, count, pairs, error))
+        return false;
+    ps_complex_convert(npy->form, dtype, pairs, count, data);
+    return true;
+}
+
 // Pieces of whole rows where these are turned, else of any elements.
 static bool read_converted(const struct ps_npy *npy, int64_t first_row, int64_t rows, char *data,
                            struct ps_read_result *result, struct ps_error *error)
 {
     const struct ps_npy_header *header = &npy->header;
-    size_t element = header->type.record.bytes;
+    size_t element = header->type.record.bytes, value = ps_dtype_bytes(npy->choice.dtype);
+    size_t width =
+        value * (size_t)(npy->computed ? ps_complex_width(npy->form) : npy->choice.count);
     int64_t row = ps_array_row_elements(&header->array), all = rows * row;
     int64_t step = least((int64_t)(BUFFER_BYTES / element) + 1, all);
     if (header->fortran)
         step = least((step + row - 1) / row * row, all);
     char *buffer = malloc((size_t)step * element);
-    bool fine = buffer != NULL || ps_fail_memory(error, (size_t)step * element, "records");
+    void *pairs = npy->computed ? malloc((size_t)step * 2 * value) : NULL;
+    bool fine = (buffer != NULL && (pairs != NULL || !npy->computed)) ||
+                ps_fail_memory(error, (size_t)step * element, "records");
     for (int64_t done = 0; fine && done < all; done += step) {
         int64_t count = least(step, all - done), first = first_row * row + done;
         fine = header->fortran ? read_columns(npy, first / row, count / row, buffer, result, error)
                                : read_elements(npy, first, count, buffer, result, error);
         double start = ps_clock_ms();
-        // A piece may begin inside a row: first is counted in elements, and so are its rows.
         struct ps_record_place place = {npy->bytes.path, first, row};
-        fine = fine && ps_record_decode(&npy->choice, place, buffer, count,
-                                        data + (size_t)(done * npy->choice.count) *
-                                                   ps_dtype_bytes(npy->choice.dtype),
-                                        error);
+        fine =
+            fine && convert(npy, place, buffer, count, data + (size_t)done * width, pairs, error);
         result->decode_ms += ps_clock_ms() - start;
     }
     free(buffer);
+    free(pairs);
     return fine;
 }
 
@@ -153,6 +215,11 @@ void ps_npy_describe(const struct ps_npy_header *header, struct ps_text *out)
     char text[PS_ARRAY_TEXT];
     const char *order = header->fortran ? "Fortran" : "C";
     ps_array_text(&header->array, text);
+    if (header->type.is_complex) {
+        ps_text_printf(out, "array: %s complex numbers (stored as '%s', %s order)\n",
+                       strchr(text, '['), header->descr, order);
+        return;
+    }
     if (!header->type.structured) {
         ps_text_printf(out, "array: %s (stored as '%s', %s order)\n", text, header->descr, order);
         return;
@@ -168,6 +235,8 @@ void ps_npy_entry(const struct ps_npy_header *header, struct ps_text *out)
     int refused = 0, used = 0;
     if (header->array.rank == 0)
         ps_text_add(out, "load: whole");
+    if (header->type.is_complex)
+        ps_text_printf(out, "%scomplex: parts", out->length > 0 ? ", " : "");
     for (int i = 0; i < record->member_count; i++)
         refused += record->members[i].refused != NULL;
     if (refused == 0 || refused == record->member_count)

@@ -5,45 +5,58 @@
 
 struct wanted {
     const char *file, *columns, *dtype;
-    const char *expected; // the .npy file that NumPy made
-    const char *names;    // of the columns, joined by '|', or NULL
+    const char *expected;     // the .npy file that NumPy made
+    const char *names;        // of the columns, joined by '|', or NULL
+    const char *more, *value; // one more option
 };
 
 static const struct wanted reads[] = {
-    {"mixed", NULL, NULL, "mixed.all", "id|x|y|ok"},
-    {"mixed", "[y x]", NULL, "mixed.yx", "y|x"},
-    {"mixed", "[2 1]", NULL, "mixed.yx", "y|x"},
-    {"mixed", "[id]", NULL, "mixed.id", NULL},
-    {"mixed", "[id:ok]", NULL, "mixed.all", "id|x|y|ok"},
-    {"mixed", "[0:2 y ok:]", NULL, "mixed.all", "id|x|y|ok"},
-    {"mixed", "[i* ? ok:ok]", NULL, "mixed.all", "id|x|y|ok"},
-    {"mixed", "[:1 *]", NULL, "mixed.all", "id|x|y|ok"},
-    {"mixed", "[id]", "i32", "mixed.id32", NULL},
-    {"large_id", "[id]", NULL, "large_id.id", NULL},
+    {"mixed", NULL, NULL, "mixed.all", "id|x|y|ok", NULL, NULL},
+    {"mixed", "[y x]", NULL, "mixed.yx", "y|x", NULL, NULL},
+    {"mixed", "[2 1]", NULL, "mixed.yx", "y|x", NULL, NULL},
+    {"mixed", "[id]", NULL, "mixed.id", NULL, NULL, NULL},
+    {"mixed", "[id:ok]", NULL, "mixed.all", "id|x|y|ok", NULL, NULL},
+    {"mixed", "[0:2 y ok:]", NULL, "mixed.all", "id|x|y|ok", NULL, NULL},
+    {"mixed", "[i* ? ok:ok]", NULL, "mixed.all", "id|x|y|ok", NULL, NULL},
+    {"mixed", "[:1 *]", NULL, "mixed.all", "id|x|y|ok", NULL, NULL},
+    {"mixed", "[id]", "i32", "mixed.id32", NULL, NULL, NULL},
+    {"large_id", "[id]", NULL, "large_id.id", NULL, NULL, NULL},
     {"aligned", NULL, NULL, "aligned.all",
-     "c|v[0,0]|v[0,1]|v[0,2]|v[1,0]|v[1,1]|v[1,2]|d|w[0]|w[1]|w[2]|e"},
-    {"aligned", "[v]", NULL, "aligned.v", NULL},
-    {"aligned", "[w]", NULL, "aligned.w", "w[0]|w[1]|w[2]"},
-    {"nested", NULL, NULL, "nested.all", NULL},
-    {"nested", "[pos]", NULL, "nested.pos", "pos.lat|pos.lon"},
-    {"nested", "[deep]", NULL, "nested.deep", "deep.deeper.x[0]|deep.deeper.x[1]"},
-    {"offsets", NULL, NULL, "offsets.all", "b|a"},
-    {"titles", NULL, NULL, "titles.all", "a|b"},
-    {"latin1", NULL, NULL, "latin1.all", "größe|it's \\ \"it\"|b\n"},
-    {"unicode", NULL, NULL, "unicode.all", "温度|größe"},
-    {"unicode", "[größe]", NULL, "unicode.second", NULL},
-    {"version2", NULL, NULL, "version2.b", NULL},
-    {"texts", "[n x]", NULL, "texts.nx", "n|x"},
-    {"two_axes", NULL, NULL, "two_axes.all", "a|b"},
-    {"two_axes", "[b]", NULL, "two_axes.b", NULL},
-    {"two_axes_fortran", NULL, NULL, "two_axes.all", "a|b"},
-    {"two_axes_fortran", "[b]", NULL, "two_axes.b", NULL},
-    {"no_rows", NULL, NULL, "no_rows.all", "a|b"},
-    {"one_record", NULL, NULL, "one_record.all", "a|b"},
-    {"plain", NULL, "f64", "plain.f8", NULL},
-    {"plain", NULL, "u8", "plain.u1", NULL},
-    {"plain", NULL, "i32", "plain", NULL},
-    {"plain_fortran", NULL, "f64", "plain_fortran.f8", NULL},
+     "c|v[0,0]|v[0,1]|v[0,2]|v[1,0]|v[1,1]|v[1,2]|d|w[0]|w[1]|w[2]|e", NULL, NULL},
+    {"aligned", "[v]", NULL, "aligned.v", NULL, NULL, NULL},
+    {"aligned", "[w]", NULL, "aligned.w", "w[0]|w[1]|w[2]", NULL, NULL},
+    {"nested", NULL, NULL, "nested.all", NULL, NULL, NULL},
+    {"nested", "[pos]", NULL, "nested.pos", "pos.lat|pos.lon", NULL, NULL},
+    {"nested", "[deep]", NULL, "nested.deep", "deep.deeper.x[0]|deep.deeper.x[1]", NULL, NULL},
+    {"offsets", NULL, NULL, "offsets.all", "b|a", NULL, NULL},
+    {"titles", NULL, NULL, "titles.all", "a|b", NULL, NULL},
+    {"latin1", NULL, NULL, "latin1.all", "größe|it's \\ \"it\"|b\n", NULL, NULL},
+    {"unicode", NULL, NULL, "unicode.all", "温度|größe", NULL, NULL},
+    {"unicode", "[größe]", NULL, "unicode.second", NULL, NULL, NULL},
+    {"version2", NULL, NULL, "version2.b", NULL, NULL, NULL},
+    {"texts", "[n x]", NULL, "texts.nx", "n|x", NULL, NULL},
+    {"two_axes", NULL, NULL, "two_axes.all", "a|b", NULL, NULL},
+    {"two_axes", "[b]", NULL, "two_axes.b", NULL, NULL, NULL},
+    {"two_axes_fortran", NULL, NULL, "two_axes.all", "a|b", NULL, NULL},
+    {"two_axes_fortran", "[b]", NULL, "two_axes.b", NULL, NULL, NULL},
+    {"no_rows", NULL, NULL, "no_rows.all", "a|b", NULL, NULL},
+    {"one_record", NULL, NULL, "one_record.all", "a|b", NULL, NULL},
+    {"complex", NULL, NULL, "complex.parts", "re|im", "complex", "parts"},
+    {"complex", NULL, NULL, "complex.re", NULL, "complex", "real"},
+    {"complex", NULL, NULL, "complex.im", NULL, "complex", "imag"},
+    {"complex", NULL, NULL, "complex.magnitude", NULL, "complex", "magnitude"},
+    {"complex", NULL, NULL, "complex.phase", NULL, "complex", "phase"},
+    {"complex", NULL, NULL, "complex.polar", "magnitude|phase", "complex", "polar"},
+    {"complex64", NULL, NULL, "complex64.parts", "re|im", "complex", "parts"},
+    {"complex64", NULL, NULL, "complex64.im", NULL, "complex", "imag"},
+    {"complex64", NULL, "f64", "complex64.im8", NULL, "complex", "imag"},
+    {"complex64", NULL, "f64", "complex64.magnitude8", NULL, "complex", "magnitude"},
+    {"texts", "[x z]", NULL, "texts.xz", "x|z.re|z.im", "complex", "parts"},
+    {"texts", "[z.im]", NULL, "texts.zim", NULL, "complex", "parts"},
+    {"plain", NULL, "f64", "plain.f8", NULL, NULL, NULL},
+    {"plain", NULL, "u8", "plain.u1", NULL, NULL, NULL},
+    {"plain", NULL, "i32", "plain", NULL, NULL, NULL},
+    {"plain_fortran", NULL, "f64", "plain_fortran.f8", NULL, NULL, NULL},
 };
 
 static const char *data_path(const char *name)
@@ -57,7 +70,7 @@ static const char *data_path(const char *name)
 
 static bool open_one(struct help_input *input, const struct wanted *w, const char *path)
 {
-    const char *pairs[8] = {0};
+    const char *pairs[10] = {0};
     int used = 0;
     if (w->columns != NULL) {
         pairs[used++] = "columns";
@@ -66,6 +79,10 @@ static bool open_one(struct help_input *input, const struct wanted *w, const cha
     if (w->dtype != NULL) {
         pairs[used++] = "dtype";
         pairs[used++] = w->dtype;
+    }
+    if (w->more != NULL) {
+        pairs[used++] = w->more;
+        pairs[used++] = w->value;
     }
     return help_open(input, &ps_format_npy, path, pairs);
 }
@@ -146,20 +163,30 @@ static void refused(void)
         struct wanted wanted;
         const char *says;
     } cases[] = {
-        {{"texts", NULL, NULL, NULL, NULL}, "texts.npy: column 'name' holds text, not numbers"},
-        {{"texts", "[z]", NULL, NULL, NULL}, "column 'z' holds complex numbers"},
-        {{"texts", "[t]", NULL, NULL, NULL}, "column 't' holds dates (datetime64)"},
-        {{"texts", "[g]", NULL, NULL, NULL}, "column 'g' holds long doubles"},
-        {{"texts", "[raw]", NULL, NULL, NULL}, "column 'raw' holds raw bytes"},
-        {{"objects", "[n]", NULL, NULL, NULL},
+        {{"texts", NULL, NULL, NULL, NULL, NULL, NULL},
+         "texts.npy: column 'name' holds text, not numbers"},
+        {{"texts", "[z]", NULL, NULL, NULL, NULL, NULL},
+         "column 'z.re' holds complex numbers, to be read by `complex: parts`"},
+        {{"complex", NULL, NULL, NULL, NULL, NULL, NULL},
+         "complex.npy holds complex numbers: say what they are read as by `complex:` parts"},
+        {{"texts", "[t]", NULL, NULL, NULL, NULL, NULL}, "column 't' holds dates (datetime64)"},
+        {{"texts", "[g]", NULL, NULL, NULL, NULL, NULL}, "column 'g' holds long doubles"},
+        {{"texts", "[raw]", NULL, NULL, NULL, NULL, NULL}, "column 'raw' holds raw bytes"},
+        {{"objects", "[n]", NULL, NULL, NULL, NULL, NULL},
          "Python objects (a pickle, which is never unpacked)"},
-        {{"mixed", "[Id]", NULL, NULL, NULL}, "no column 'Id'"},
-        {{"mixed", "[2:2]", NULL, NULL, NULL}, "the range '2:2' is empty"},
-        {{"mixed", "[2:9]", NULL, NULL, NULL}, "no column '2:9'"},
-        {{"mixed", "[id:z]", NULL, NULL, NULL}, "no column 'id:z'"},
-        {{"mixed", "[z*]", NULL, NULL, NULL}, "no column's name is like 'z*'"},
-        {{"mixed", "[id:y x]", NULL, NULL, NULL}, "'x' of"},
-        {{"plain", "[Id]", NULL, NULL, NULL}, "holds plain numbers ('<i4')"},
+        {{"mixed", "[Id]", NULL, NULL, NULL, NULL, NULL}, "no column 'Id'"},
+        {{"complex64", NULL, "i32", NULL, NULL, "complex", "polar"},
+         "i32 cannot hold magnitudes and phases"},
+        {{"texts", "[z]", NULL, NULL, NULL, "complex", "polar"},
+         "complex: polar of members cannot be read"},
+        {{"plain", NULL, NULL, NULL, NULL, "complex", "parts"},
+         "plain.npy holds no complex numbers"},
+        {{"mixed", "[2:2]", NULL, NULL, NULL, NULL, NULL}, "the range '2:2' is empty"},
+        {{"mixed", "[2:9]", NULL, NULL, NULL, NULL, NULL}, "no column '2:9'"},
+        {{"mixed", "[id:z]", NULL, NULL, NULL, NULL, NULL}, "no column 'id:z'"},
+        {{"mixed", "[z*]", NULL, NULL, NULL, NULL, NULL}, "no column's name is like 'z*'"},
+        {{"mixed", "[id:y x]", NULL, NULL, NULL, NULL, NULL}, "'x' of"},
+        {{"plain", "[Id]", NULL, NULL, NULL, NULL, NULL}, "holds plain numbers ('<i4')"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct help_input input;
@@ -176,11 +203,12 @@ static void too_large(void)
         struct wanted wanted;
         const char *says;
     } cases[] = {
-        {{"large_id", NULL, NULL, NULL, NULL},
+        {{"large_id", NULL, NULL, NULL, NULL, NULL, NULL},
          "large_id.npy, row 4, column 'id': 9007199254740993 cannot be held by f64; read this "
          "column as an input of its own (`columns: [id]`, `dtype: i64`)"},
-        {{"floats", NULL, "i32", NULL, NULL}, "floats.npy, row 0: 1.5 cannot be held by i32"},
-        {{"floats", NULL, "f32", NULL, NULL}, "row 2: 1e+300 cannot be held by f32"},
+        {{"floats", NULL, "i32", NULL, NULL, NULL, NULL},
+         "floats.npy, row 0: 1.5 cannot be held by i32"},
+        {{"floats", NULL, "f32", NULL, NULL, NULL, NULL}, "row 2: 1e+300 cannot be held by f32"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct help_input input;

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Structured .npy files as NumPy writes them, and what NumPy itself reads out of them: NAME.npy and
 NAME.WHAT.npy, the columns stacked as the last axis in NumPy's promoted dtype."""
+import math
 import warnings
 from pathlib import Path
 
@@ -99,7 +100,8 @@ save("version2", a[["größe"]].astype([("b", "<i4")]), version=(2, 0), b=a["gr�
 
 a = filled([("n", "<i4"), ("name", "S5"), ("u", "U3"), ("t", "M8[ns]"), ("d", "m8"), ("z", "<c8"),
             ("raw", "V3"), ("g", "g"), ("x", ">f8")])
-save("texts", a, nx=np.stack([a["n"], a["x"]], -1).astype("f8"))
+save("texts", a, xz=np.stack([a["x"], a["z"].real, a["z"].imag], -1), zim=a["z"].imag,
+     nx=np.stack([a["n"], a["x"]], -1).astype("f8"))
 a = np.zeros(2, [("n", "<i4"), ("o", "O")])
 save("objects", a)
 
@@ -115,3 +117,13 @@ save("plain", a, f8=a.astype("f8"), u1=a.astype("u1"))
 save("plain_fortran", np.asfortranarray(a.astype(">i4")), f8=a.astype("f8"))
 a = np.array([1.5, 2, 1e300])
 save("floats", a)
+
+# Exact magnitudes and phases, and a Fortran order.
+z = np.array([[3 + 4j, -5 + 12j, 8 - 15j], [1, 1j, -1], [-1j, 0, 20 + 21j]])
+# NumPy's own arctan2 differs in the last bit from machine to machine.
+phase = np.vectorize(math.atan2)(z.imag, z.real)
+save("complex", np.asfortranarray(z.astype(">c16")), parts=np.stack([z.real, z.imag], -1), re=z.real,
+     im=z.imag, magnitude=abs(z), phase=phase, polar=np.stack([abs(z), phase], -1))
+z = z.astype("<c8")
+save("complex64", z, parts=np.stack([z.real, z.imag], -1), im=z.imag, im8=z.imag.astype("f8"),
+     magnitude8=abs(z.astype("c16")))

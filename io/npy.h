@@ -13,6 +13,11 @@
      .kind = PS_WORDS,                                                                             \
      .help = "Members of a structured array to read: names, positions from 0, ranges (2:5, a:c), " \
              "patterns (t_*); in quotes always a name; all if unset"},                             \
+        {.key = "dates",                                                                           \
+         .kind = PS_CHOICE,                                                                        \
+         .choices = "time_s|time_ns",                                                              \
+         .help = "What datetime64 and timedelta64 are read as: f64 seconds (since "                \
+                 "1970-01-01T00:00Z) or i64 nanoseconds; must be said"},                           \
         PS_COMPLEX_OPTION,                                                                         \
     {                                                                                              \
         .key = "dtype", .kind = PS_DTYPE,                                                          \

@@ -2,10 +2,12 @@
 // One dtype code of a .npy header ('<f4', '|S5', '<M8[ns]'): what can be read, and the names and
 // sizes of what cannot.
 #include "io/npy_header.h"
+#include "io/time_unit.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+const char ps_npy_date_member[] = "dates or time differences, to be read by `dates:`";
 const char ps_npy_complex_member[] = "complex numbers, to be read by `complex: parts`";
 
 static const char *unread_kind(char kind)
@@ -18,9 +20,10 @@ static const char *unread_kind(char kind)
     case 'a':
         return "text, not numbers";
     case 'M':
-        return "dates (datetime64)";
+        return "dates (datetime64) without a unit, or in several of one";
     case 'm':
-        return "time differences (timedelta64)";
+        return "time differences (timedelta64) without a unit, in several of one, or in years or "
+               "months";
     case 'c':
         return "long complex numbers";
     case 'f':
@@ -65,6 +68,18 @@ static bool unread_bytes(const char *code, size_t *bytes_out)
     return digits && whole && sized;
 }
 
+// 'M8[ns]', 'm8[D]'. NULL: another type, or no unit that has a fixed length (of differences).
+static const struct ps_time_unit *find_unit(const char *code)
+{
+    size_t length = strlen(code);
+    if (length < 5 || (strncmp(code, "M8[", 3) != 0 && strncmp(code, "m8[", 3) != 0) ||
+        code[length - 1] != ']')
+        return NULL;
+    const struct ps_time_unit *unit = ps_time_unit_find(code + 3, length - 4);
+    bool calendar = unit != NULL && unit->seconds == 0 && unit->decimals == 0;
+    return calendar && code[0] == 'm' ? NULL : unit;
+}
+
 static bool add_parts(struct ps_literal *p, enum ps_dtype dtype, bool swapped,
                       struct ps_npy_type *type)
 {
@@ -92,7 +107,12 @@ bool ps_npy_code_parse(struct ps_literal *p, const char *text, struct ps_npy_typ
     struct ps_member *member = ps_record_add(&type->record, "", p->path, p->error);
     if (member == NULL)
         return false;
-    if (find_dtype(code, &member->dtype)) {
+    member->time = find_unit(code);
+    if (member->time != NULL) {
+        member->dtype = PS_I64;
+        member->refused = ps_npy_date_member;
+    }
+    if (member->time != NULL || find_dtype(code, &member->dtype)) {
         type->record.bytes = ps_dtype_bytes(member->dtype);
         member->swapped = swapped && type->record.bytes > 1;
         return true;

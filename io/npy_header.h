@@ -30,6 +30,8 @@ struct ps_npy_header {
 
 // The `refused` of the parts of complex members, until `complex: parts` asks for them.
 extern const char ps_npy_complex_member[];
+// The same of dates and time differences, until `dates` does.
+extern const char ps_npy_date_member[];
 
 // Fills in type (empty so far) from the code of a single dtype.
 bool ps_npy_code_parse(struct ps_literal *p, const char *text, struct ps_npy_type *type);

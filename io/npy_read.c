@@ -55,6 +55,32 @@ static bool prepare_complex(struct ps_npy *npy, const struct ps_values *options,
            ps_fail(error, PS_USAGE, "complex: %s holds no complex numbers", npy->bytes.path);
 }
 
+static bool prepare_dates(struct ps_npy *npy, const struct ps_values *options,
+                          struct ps_error *error)
+{
+    struct ps_npy_type *type = &npy->header.type;
+    const struct ps_value *option = ps_values_get(options, "dates");
+    bool some = false;
+    for (int i = 0; i < type->record.member_count; i++) {
+        struct ps_member *member = &type->record.members[i];
+        if (member->refused != ps_npy_date_member)
+            continue;
+        some = true;
+        if (option->given) {
+            member->refused = NULL;
+            member->dtype = option->choice == 0 ? PS_F64 : PS_I64;
+        }
+    }
+    if (some && !type->structured && !option->given)
+        return ps_fail(error, PS_INPUT,
+                       "%s holds dates or time differences ('%s'): say what they are read as by "
+                       "`dates:` time_s (f64 seconds since 1970-01-01T00:00Z) or time_ns (i64 "
+                       "nanoseconds)",
+                       npy->bytes.path, npy->header.descr);
+    return some || !option->given ||
+           ps_fail(error, PS_USAGE, "dates: %s holds no dates", npy->bytes.path);
+}
+
 static bool choose(struct ps_npy *npy, struct ps_reader *reader, struct ps_error *error)
 {
     const struct ps_npy_header *header = &npy->header;
@@ -67,7 +93,7 @@ static bool choose(struct ps_npy *npy, struct ps_reader *reader, struct ps_error
                        "columns: %s holds plain numbers ('%s'), no records with members to choose",
                        npy->bytes.path, header->descr);
     *array = header->array;
-    npy->converted = type->structured || type->is_complex ||
+    npy->converted = type->structured || type->is_complex || type->record.members[0].time ||
                      (dtype->given && dtype->dtype != header->array.dtype);
     if (!npy->converted)
         return true;
@@ -84,7 +110,8 @@ static bool choose(struct ps_npy *npy, struct ps_reader *reader, struct ps_error
 bool ps_npy_open(struct ps_npy *npy, struct ps_reader *reader, struct ps_error *error)
 {
     if (!ps_npy_header_read(&npy->bytes, &npy->header, &npy->extra_bytes, error) ||
-        !prepare_complex(npy, reader->options, error) || !choose(npy, reader, error))
+        !prepare_complex(npy, reader->options, error) ||
+        !prepare_dates(npy, reader->options, error) || !choose(npy, reader, error))
         return false;
     reader->way = npy->header.fortran ? "pread of columns, transposed (Fortran order)" : "pread";
     if (npy->extra_bytes > 0)
@@ -215,9 +242,11 @@ void ps_npy_describe(const struct ps_npy_header *header, struct ps_text *out)
     char text[PS_ARRAY_TEXT];
     const char *order = header->fortran ? "Fortran" : "C";
     ps_array_text(&header->array, text);
-    if (header->type.is_complex) {
-        ps_text_printf(out, "array: %s complex numbers (stored as '%s', %s order)\n",
-                       strchr(text, '['), header->descr, order);
+    bool dates = !header->type.structured && header->type.record.members[0].time != NULL;
+    if (header->type.is_complex || dates) {
+        ps_text_printf(out, "array: %s %s (stored as '%s', %s order)\n", strchr(text, '['),
+                       dates ? "dates or time differences" : "complex numbers", header->descr,
+                       order);
         return;
     }
     if (!header->type.structured) {
@@ -235,6 +264,10 @@ void ps_npy_entry(const struct ps_npy_header *header, struct ps_text *out)
     int refused = 0, used = 0;
     if (header->array.rank == 0)
         ps_text_add(out, "load: whole");
+    if (!header->type.structured && record->members[0].time != NULL) {
+        ps_text_printf(out, "%sdates: time_s", out->length > 0 ? ", " : "");
+        return;
+    }
     if (header->type.is_complex)
         ps_text_printf(out, "%scomplex: parts", out->length > 0 ? ", " : "");
     for (int i = 0; i < record->member_count; i++)

@@ -17,6 +17,8 @@ struct ps_member {
     int64_t count; // elements: the product of dims, 1 for a scalar
     int rank;      // 0 for a scalar
     int64_t dims[PS_RANK_MAX];
+    const struct ps_time_unit *time; // stored as whole numbers (i64) of this unit, or NULL: the
+                                     // dtype is f64 for seconds, i64 for nanoseconds
     const char *refused; // static text: why it cannot be read ("text, not numbers"), or NULL
 };
 

@@ -5,7 +5,9 @@
 
 #include "io/decode.h"
 #include "io/format.h"
+#include "io/time_unit.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define TOGETHER 512 // elements in work
@@ -37,6 +39,45 @@ static void scatter(const struct ps_record_choice *choice, const struct piece *p
                (size_t)(piece->run->slot + piece->first) * element;
     for (int64_t r = 0; r < piece->records; r++)
         memcpy(to + (size_t)r * row, values + (size_t)r * bytes, bytes);
+}
+
+static bool refuse_time(const struct piece *piece, size_t bad, int64_t value,
+                        const struct ps_record_place *place, struct ps_error *error)
+{
+    const struct ps_member *member = piece->run->member;
+    char name[100], text[64] = "NaT (no time)", where[128] = "";
+    int64_t record = piece->first_record + (int64_t)(bad / (size_t)piece->count);
+    if (value != PS_NOT_A_TIME)
+        snprintf(text, sizeof text, "%lld %s", (long long)value, member->time->name);
+    if (member->name[0] != '\0')
+        snprintf(where, sizeof where, ", column '%s'",
+                 ps_escape(member->name, strlen(member->name), name, sizeof name));
+    return ps_fail(error, PS_INPUT,
+                   "%s, row %lld%s: %s cannot be held by whole nanoseconds (i64); "
+                   "`dates: time_s` reads it as f64",
+                   place->path, (long long)((place->first_record + record) / place->row_records),
+                   where, text);
+}
+
+// In place: both are of 8 bytes.
+static bool convert_times(const struct piece *piece, uint64_t *values, size_t count,
+                          const struct ps_record_place *place, struct ps_error *error)
+{
+    const struct ps_member *member = piece->run->member;
+    for (size_t i = 0; i < count; i++) {
+        int64_t value, whole = 0;
+        double seconds;
+        memcpy(&value, &values[i], sizeof value);
+        if (member->dtype == PS_F64) {
+            seconds = ps_time_to_seconds(member->time, value);
+            memcpy(&values[i], &seconds, sizeof seconds);
+        } else if (ps_time_to_nanoseconds(member->time, value, &whole)) {
+            memcpy(&values[i], &whole, sizeof whole);
+        } else {
+            return refuse_time(piece, i, value, place, error);
+        }
+    }
+    return true;
 }
 
 static bool refuse(const struct ps_record_choice *choice, const struct piece *piece, size_t bad,
@@ -72,6 +113,8 @@ static bool decode_piece(const struct ps_record_choice *choice, const struct pie
     size_t count = (size_t)(piece->records * piece->count), bad = 0;
     gather(choice->record, piece, records, (char *)stored);
     ps_decode(member->dtype, member->swapped, stored, count);
+    if (member->time != NULL && !convert_times(piece, stored, count, place, error))
+        return false;
     if (member->dtype == choice->dtype) {
         scatter(choice, piece, (const char *)stored, data);
         return true;

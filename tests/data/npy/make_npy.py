@@ -4,6 +4,7 @@
 NAME.WHAT.npy, the columns stacked as the last axis in NumPy's promoted dtype."""
 import math
 import warnings
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -127,3 +128,27 @@ save("complex", np.asfortranarray(z.astype(">c16")), parts=np.stack([z.real, z.i
 z = z.astype("<c8")
 save("complex64", z, parts=np.stack([z.real, z.imag], -1), im=z.imag, im8=z.imag.astype("f8"),
      magnitude8=abs(z.astype("c16")))
+
+# Dates and time differences: whole numbers of every unit, in ns by NumPy, in s by exact fractions.
+numbers = [0, 1, -1, 25, -25, 11, 13, 14, 30, 59, -1200, 2399, -1969, 123456789, -987654321,
+           1700000000123456789, -1700000000123456789, 2**63 - 1, -(2**63) + 1]
+length = {"W": 604800, "D": 86400, "h": 3600, "m": 60, "s": 1, "ms": Fraction(1, 10**3),
+          "us": Fraction(1, 10**6), "ns": Fraction(1, 10**9), "ps": Fraction(1, 10**12),
+          "fs": Fraction(1, 10**15), "as": Fraction(1, 10**18)}
+units = ["Y", "M", *length]
+a = np.zeros(len(numbers) + 1, [(unit, f"{'><'[i % 2]}M8[{unit}]") for i, unit in enumerate(units)])
+near, seconds = a[:8].copy(), np.full((len(a), len(units)), np.nan)
+for i, unit in enumerate(units):
+    some = numbers if unit in length else [n if abs(n) < 10**5 else 7 for n in numbers]
+    a[unit] = np.array([*some, "NaT"], f"M8[{unit}]")
+    near[unit] = np.array([n * dict(ps=10**3, fs=10**6).get(unit, 1) for n in some[:8]], f"M8[{unit}]")
+    if unit == "as":
+        near[unit] = np.arange(8) * 10**9
+    seconds[:-1, i] = ([float(Fraction(n) * length[unit]) for n in some] if unit in length else
+                       [float(int(v)) for v in a[unit][:-1].astype("M8[s]").astype("i8")])
+save("times", a, s=seconds)
+save("near", near, ns=np.stack([near[u].astype("M8[ns]").astype("i8") for u in units], -1))
+save("delta", np.array([1, -90], "<m8[m]"), s=np.array([60.0, -5400.0]))
+a = np.zeros(4, [("t", ">M8[us]"), ("x", "<f4")])
+a["t"], a["x"] = np.arange(4) * 250000, np.arange(4)
+save("timed", a, s=np.stack([np.arange(4) / 4, a["x"]], -1))

@@ -2,6 +2,7 @@
 // Rows from the order of a file into the order of the array: axes in another order, and backwards.
 #include "io/hdf5_view.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define TILE 32 // elements of two axes that are turned together: both sides stay in the cache
@@ -90,9 +91,8 @@ void ps_hdf5_view_arrange(const struct ps_hdf5_view *view, int64_t rows, size_t 
     int64_t strides[H5S_MAX_RANK], stride = 1, first = 0;
     int innermost = 0;
     for (int i = view->file_rank - 1; i >= 0; i--) {
-        bool streamed = view->rank > 0 && i == view->axes[0];
         strides[i] = stride;
-        stride *= streamed ? rows : view->all[i].count;
+        stride *= ps_hdf5_view_count(view, i, rows);
     }
     if (stride == 0)
         return;
@@ -100,7 +100,7 @@ void ps_hdf5_view_arrange(const struct ps_hdf5_view *view, int64_t rows, size_t 
     for (int i = view->rank - 1; i >= 0; i--) {
         const struct ps_hdf5_axis *axis = &view->all[view->axes[i]];
         turn.count[i] = i == 0 ? rows : axis->count;
-        turn.from[i] = strides[view->axes[i]];
+        turn.from[i] = strides[view->axes[i]] * (axis->covered ? labs(axis->step) : 1);
         turn.to[i] = stride;
         stride *= turn.count[i];
         if (axis->step < 0) {

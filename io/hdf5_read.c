@@ -153,6 +153,15 @@ static bool reopen(struct ps_reader *reader, hid_t properties, struct ps_error *
     return fine;
 }
 
+static void cover(struct ps_hdf5_state *state, hid_t properties)
+{
+    hsize_t chunk[H5S_MAX_RANK];
+    bool chunked = H5Pget_layout(properties) == H5D_CHUNKED;
+    if (state->raw < 0 &&
+        (!chunked || H5Pget_chunk(properties, H5S_MAX_RANK, chunk) == state->view.file_rank))
+        ps_hdf5_view_cover(&state->view, chunked ? chunk : NULL);
+}
+
 static bool find_set(struct ps_reader *reader, struct ps_error *error)
 {
     struct ps_hdf5_state *state = reader->state;
@@ -184,6 +193,7 @@ static bool open_all(struct ps_reader *reader, struct ps_error *error)
     fine = fine && reopen(reader, properties, error);
     if (fine) {
         ps_hdf5_find_direct(reader, properties);
+        cover(state, properties);
         ps_hdf5_read_columns(reader);
     }
     if (properties >= 0)
@@ -235,14 +245,15 @@ static bool read_and_arrange(struct ps_reader *reader, int64_t first_row, int64_
                              struct ps_read_result *result, struct ps_error *error)
 {
     const struct ps_hdf5_state *state = reader->state;
-    size_t bytes = ps_array_row_bytes(&reader->array) * (size_t)rows;
+    size_t element = ps_dtype_bytes(reader->array.dtype);
+    size_t bytes = (size_t)ps_hdf5_view_elements(&state->view, rows) * element;
     void *buffer = malloc(bytes);
     if (buffer == NULL)
         return ps_fail_memory(error, bytes, "rows in the order of the file");
     bool fine = ps_hdf5_read_rows(reader, first_row, rows, buffer, error);
     double start = ps_clock_ms();
     if (fine)
-        ps_hdf5_view_arrange(&state->view, rows, ps_dtype_bytes(reader->array.dtype), buffer, data);
+        ps_hdf5_view_arrange(&state->view, rows, element, buffer, data);
     result->decode_ms += ps_clock_ms() - start;
     free(buffer);
     return fine;

@@ -14,11 +14,9 @@ static bool read_range(const struct ps_reader *reader, struct range range, struc
                        void *data, struct ps_error *error)
 {
     const struct ps_hdf5_state *state = reader->state;
-    hsize_t count = (hsize_t)(range.count * ps_array_row_elements(&reader->array));
-    hid_t from = H5Dget_space(state->set), to = H5Screate_simple(1, &count, NULL);
-    bool fine = from >= 0 && to >= 0 &&
-                ps_hdf5_view_select(&state->view, from, range.first, range.count) &&
-                H5Dread(state->set, state->memory, to, from, H5P_DEFAULT, data) >= 0;
+    hid_t from = H5Dget_space(state->set);
+    hid_t to = from >= 0 ? ps_hdf5_view_select(&state->view, from, range.first, range.count) : -1;
+    bool fine = to >= 0 && H5Dread(state->set, state->memory, to, from, H5P_DEFAULT, data) >= 0;
     if (!fine) // before other calls take the reason away
         ps_hdf5_fail(error, PS_INPUT, "%s: cannot read rows %lld to %lld of dataset %s",
                      reader->path, (long long)shown.first,

@@ -3,6 +3,7 @@
 #include "io/hdf5_view.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *ps_hdf5_shape_text(const struct ps_hdf5_view *view, char out[PS_HDF5_SHAPE_TEXT])
@@ -178,37 +179,61 @@ bool ps_hdf5_view_init(struct ps_hdf5_view *view, int rank, const hsize_t *dims,
 
 // ---- Rows ----
 
-// Of the dataset's axis: the range [*first, *first + count) of its selected elements, upward.
-static void range_of(const struct ps_hdf5_axis *axis, int64_t first, int64_t count, hsize_t *start,
-                     hsize_t *stride)
+#define COVERED_STEP 8   // along an axis
+#define COVERED_STEPS 16 // in all: so many times the bytes of a block
+
+void ps_hdf5_view_cover(struct ps_hdf5_view *view, const hsize_t *chunk)
 {
-    int64_t low = axis->step > 0 ? first : first + count - 1;
-    *start = (hsize_t)(axis->start + low * axis->step);
-    *stride = (hsize_t)(axis->step > 0 ? axis->step : -axis->step);
+    int64_t all = 1;
+    for (int i = 0; i < view->file_rank; i++) {
+        struct ps_hdf5_axis *axis = &view->all[i];
+        int64_t step = labs(axis->step);
+        axis->covered = step > 1 && axis->count > 1 && step <= COVERED_STEP &&
+                        all * step <= COVERED_STEPS && (chunk == NULL || (hsize_t)step < chunk[i]);
+        all *= axis->covered ? step : 1;
+    }
 }
 
-bool ps_hdf5_view_select(const struct ps_hdf5_view *view, hid_t space, int64_t first_row,
-                         int64_t rows)
+int64_t ps_hdf5_view_count(const struct ps_hdf5_view *view, int i, int64_t rows)
+{
+    const struct ps_hdf5_axis *axis = &view->all[i];
+    int64_t count = view->rank > 0 && i == view->axes[0] ? rows : axis->count;
+    return axis->covered && count > 0 ? (count - 1) * labs(axis->step) + 1 : count;
+}
+
+int64_t ps_hdf5_view_elements(const struct ps_hdf5_view *view, int64_t rows)
+{
+    int64_t all = 1;
+    for (int i = 0; i < view->file_rank; i++)
+        all *= ps_hdf5_view_count(view, i, rows);
+    return all;
+}
+
+hid_t ps_hdf5_view_select(const struct ps_hdf5_view *view, hid_t space, int64_t first_row,
+                          int64_t rows)
 {
     hsize_t start[H5S_MAX_RANK], stride[H5S_MAX_RANK], count[H5S_MAX_RANK];
+    if (view->file_rank == 0)
+        return H5Screate(H5S_SCALAR);
     for (int i = 0; i < view->file_rank; i++) {
         const struct ps_hdf5_axis *axis = &view->all[i];
         bool streamed = view->rank > 0 && i == view->axes[0];
-        count[i] = (hsize_t)(streamed ? rows : axis->count);
-        if (count[i] == 0)
-            return H5Sselect_none(space) >= 0;
-        range_of(axis, streamed ? first_row : 0, (int64_t)count[i], &start[i], &stride[i]);
-        if (count[i] == 1)
-            stride[i] = 1; // may be anything, also more than the axis has
+        int64_t first = streamed ? first_row : 0, all = streamed ? rows : axis->count;
+        int64_t lowest = axis->step > 0 ? first : first + all - 1;
+        count[i] = (hsize_t)ps_hdf5_view_count(view, i, rows);
+        start[i] = (hsize_t)(axis->start + lowest * axis->step);
+        // Of one element it may be anything, also more than the axis has.
+        stride[i] = axis->covered || count[i] == 1 ? 1 : (hsize_t)labs(axis->step);
     }
-    return view->file_rank == 0 ||
-           H5Sselect_hyperslab(space, H5S_SELECT_SET, start, stride, count, NULL) >= 0;
+    return H5Sselect_hyperslab(space, H5S_SELECT_SET, start, stride, count, NULL) >= 0
+               ? H5Screate_simple(view->file_rank, count, NULL)
+               : -1;
 }
 
 bool ps_hdf5_view_is_in_order(const struct ps_hdf5_view *view)
 {
     for (int i = 0; i < view->file_rank; i++)
-        if (view->all[i].step < 0 && view->all[i].count > 1)
+        if (view->all[i].covered || (view->all[i].step < 0 && view->all[i].count > 1))
             return false;
     return view->moved < 0;
 }

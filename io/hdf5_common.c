@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/hdf5_common.h"
 
-#include "io/file.h"
 #include "io/hdf5_filters.h"
 
 #include <pthread.h>
@@ -54,12 +53,14 @@ static const char *advice(const char *reason)
     if (strstr(reason, "unable to lock file") != NULL)
         return "; it is locked by another program that writes it "
                "(HDF5_USE_FILE_LOCKING=FALSE reads anyway, at your own risk)";
-    if (strstr(reason, "already open for write") != NULL)
-        return "; the program that wrote it was killed or still runs "
-               "(h5clear -s FILE takes the mark off when it is gone)";
-    if (strstr(reason, "truncated file") != NULL)
-        return "; the file was cut, or its writer did not close it";
     return "";
+}
+
+bool ps_hdf5_says(const char *text)
+{
+    char reason[300] = "";
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, keep_description, reason);
+    return strstr(reason, text) != NULL;
 }
 
 bool ps_hdf5_fail(struct ps_error *error, enum ps_status status, const char *format, ...)
@@ -75,39 +76,6 @@ bool ps_hdf5_fail(struct ps_error *error, enum ps_status status, const char *for
     ps_escape(reason, strlen(reason), shown, sizeof shown);
     return ps_fail(error, status, "%s%s%s%s", what, reason[0] != '\0' ? ": " : "", shown,
                    advice(reason));
-}
-
-static void not_hdf5(const char *path, int file, struct ps_error *error)
-{
-    char head[24], shown[100];
-    ssize_t got = pread(file, head, sizeof head, 0);
-    ps_escape(head, got > 0 ? (size_t)got : 0, shown, sizeof shown);
-    if (got == 0)
-        ps_fail(error, PS_INPUT, "%s is empty, not an HDF5 file", path);
-    else if (got > 3 && memcmp(head, "CDF", 3) == 0)
-        ps_fail(error, PS_INPUT, "%s is a classic netCDF file, not HDF5; convert it: "
-                "nccopy -k nc4 IN OUT", path);
-    else
-        ps_fail(error, PS_INPUT, "%s is not an HDF5 file (it starts with '%s')", path, shown);
-}
-
-hid_t ps_hdf5_open(const char *path, struct ps_error *error)
-{
-    uint64_t bytes;
-    int raw = ps_file_open(path, &bytes, error); // refuses what is no file without waiting
-    if (raw < 0)
-        return -1;
-    hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    if (file < 0) {
-        char reason[300] = "";
-        H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, keep_description, reason);
-        if (strstr(reason, "file signature not found") != NULL)
-            not_hdf5(path, raw, error);
-        else
-            ps_hdf5_fail(error, PS_INPUT, "cannot open %s", path);
-    }
-    close(raw);
-    return file;
 }
 
 // ---- Types ----

@@ -24,8 +24,12 @@ void ps_hdf5_unlock(void);
 bool ps_hdf5_fail(struct ps_error *error, enum ps_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-// Opens for reading; says why not (not HDF5, locked, truncated, ...). -1 on failure.
-hid_t ps_hdf5_open(const char *path, struct ps_error *error);
+// Whether the reason holds this text. The stack stays.
+bool ps_hdf5_says(const char *text);
+
+// Opens for reading; says why not (not HDF5, locked, truncated, ...). -1 on failure. flags:
+// H5F_ACC_RDONLY, and H5F_ACC_SWMR_READ beside a writer.
+hid_t ps_hdf5_open(const char *path, unsigned flags, struct ps_error *error);
 
 // The dtype of a stored type, and the type to read it with (to be closed). False: not numeric;
 // *what_out then names it ("text", "compound").

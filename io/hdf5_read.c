@@ -36,6 +36,11 @@ static const struct ps_option read_options[] = {
      .choices = "folder|anywhere",
      .help = "Where other files may lie that the file leads to (external links, sources of virtual "
              "datasets, external storage): under its own folder, or anywhere"},
+    {.key = "swmr",
+     .kind = PS_TRUTH,
+     .fallback = "false",
+     .help = "Read while one program writes (HDF5's single writer, multiple readers); the rows are "
+             "those at the start"},
     {0},
 };
 
@@ -182,13 +187,14 @@ static bool open_all(struct ps_reader *reader, struct ps_error *error)
 {
     struct ps_hdf5_state *state = reader->state;
     bool anywhere = ps_values_get(reader->options, "follow")->choice == 1;
-    state->file = ps_hdf5_open(reader->path, error);
-    bool fine =
-        state->file >= 0 &&
-        ps_hdf5_places_init(&state->places, reader->path, anywhere, H5F_ACC_RDONLY, error) &&
-        find_set(reader, error) &&
-        ps_hdf5_check_storage(&state->places, state->set, state->name, error) &&
-        read_shape(reader, error);
+    bool swmr = ps_values_get(reader->options, "swmr")->truth;
+    unsigned flags = swmr ? H5F_ACC_RDONLY | H5F_ACC_SWMR_READ : H5F_ACC_RDONLY;
+    state->file = ps_hdf5_open(reader->path, flags, error);
+    bool fine = state->file >= 0 &&
+                ps_hdf5_places_init(&state->places, reader->path, anywhere, flags, error) &&
+                find_set(reader, error) &&
+                ps_hdf5_check_storage(&state->places, state->set, state->name, error) &&
+                read_shape(reader, error);
     hid_t properties = fine ? H5Dget_create_plist(state->set) : -1;
     fine = fine && reopen(reader, properties, error);
     if (fine) {

@@ -172,6 +172,21 @@ def externals():
         virtual(f, "external_out", [(None, "external.h5", "/out", None, (6,))], (6,), dtype="f4")
 
 
+def drivers():
+    """The files that tell which driver wrote them; the others are left out."""
+    with h5py.File("family%d.h5", "w", driver="family", memb_size=1024) as f:
+        f["d"] = np.arange(300.0)
+    for i in range(1, 20):
+        if os.path.exists(f"family{i}.h5"):
+            os.remove(f"family{i}.h5")
+    access = h5p.create(h5p.FILE_ACCESS)
+    access.set_fapl_split(b"-m.h5", h5p.create(h5p.FILE_ACCESS), b"-r.h5",
+                          h5p.create(h5p.FILE_ACCESS))
+    with h5py.File(h5py.h5f.create(b"split", h5py.h5f.ACC_TRUNC, fapl=access)) as f:
+        f["d"] = np.arange(3.0)
+    os.remove("split-r.h5")
+
+
 if __name__ == "__main__":
     os.makedirs("hdf5/places/in/sub", exist_ok=True)
     os.makedirs("hdf5/places/out", exist_ok=True)
@@ -179,3 +194,4 @@ if __name__ == "__main__":
     links()
     virtuals()
     externals()
+    drivers()

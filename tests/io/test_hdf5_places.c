@@ -145,12 +145,113 @@ static void test_symbolic_links(void)
     help_close(&input);
 }
 
+// ---- Files ----
+
+static void test_files(void)
+{
+    static const struct {
+        const char *file, *says[2];
+    } cases[] = {
+        {"family0.h5", {"HDF5's family driver", "h5repart NAME%d.h5 OUT.h5"}},
+        {"split-m.h5", {"HDF5's split or multi driver", "as one file"}},
+    };
+    struct help_input input;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        CU_ASSERT_FALSE(open_set(&input, cases[i].file, "d", "folder"));
+        CHECK_TEXT(input.error.text, cases[i].says[0]);
+        CHECK_TEXT(input.error.text, cases[i].says[1]);
+        help_close(&input);
+    }
+    static const size_t sizes[] = {9, 60, 5000};
+    static const char *const says[] = {"has 9 bytes and ends within its header",
+                                       "has 60 bytes, its header says 19676",
+                                       "has 5000 bytes, its header says 19676"};
+    size_t bytes = 0;
+    char *whole = help_slurp(PS_TEST_DATA "/hdf5/places/in/links.h5", &bytes);
+    for (int i = 0; i < 3; i++) {
+        CU_ASSERT_FATAL(bytes == 19676 && help_file(help_path("cut.h5"), whole, sizes[i]));
+        CU_ASSERT_FALSE(open_set(&input, help_path("cut.h5"), "data", "folder"));
+        CHECK_TEXT(input.error.text, says[i]);
+        help_close(&input);
+    }
+    free(whole);
+}
+
+static void test_swmr(void)
+{
+    static const char *const names[] = {"dataset", "d", "swmr", "true", NULL};
+    static const double expected[] = {1, 2, 3, 4, 5, 6, 0, 0}; // what h5py reads with swmr=True
+    static const char *const path = PS_TEST_DATA "/cases/hdf5/open_for_write.h5";
+    struct help_input input;
+    CU_ASSERT_FALSE(
+        help_open(&input, &ps_format_hdf5, path, (const char *[]){"dataset", "d", NULL}));
+    CHECK_TEXT(input.error.text, "marked as open for writing");
+    CHECK_TEXT(input.error.text, "`swmr: true`");
+    CHECK_TEXT(input.error.text, "h5clear -s");
+    help_close(&input);
+    CU_ASSERT(help_open(&input, &ps_format_hdf5, path, names));
+    CHECK_TEXT(input.error.text, "");
+    CU_ASSERT(ps_array_rows(&input.reader.array) == 8 && input.reader.array.dtype == PS_F64);
+    void *data = input.error.status == PS_OK ? help_read_all(&input, 3) : NULL;
+    CU_ASSERT(data != NULL && memcmp(data, expected, sizeof expected) == 0);
+    free(data);
+    help_close(&input);
+    // Of a file that is too old for it nothing can be being written that way.
+    CU_ASSERT(help_open(&input, &ps_format_hdf5, PS_TEST_DATA "/hdf5/user_block.h5", names));
+    help_close(&input);
+}
+
+// ---- Inspect ----
+
+static void test_inspect(void)
+{
+    static const char *const says[] = {
+        "/in_sub  f64[6], virtual, 1 source\n      from sub/src.h5:/d\n",
+        "/gone  f64[6], virtual, 1 source",
+        "cannot be read: ",
+        "needs the file 'none.h5', which is not there",
+        "/series  f64[12 of unlimited], virtual",
+        "/series_none  f64[?], virtual",
+        "dataset: \"/series\"}",
+    };
+    static const char *const links[] = {"/circle/back/ (again)",
+                                        "/ext_out  -> ../out/target.h5:/t (external link)",
+                                        "/user/defined  -> (user-defined link, class 100)",
+                                        "/type  committed type", "/a  -> /b (soft link)"};
+    static const char *const chunks[] = {"chunks 50x30 (12), gzip-6, ratio 1.19",
+                                         "chunks 16x16 (2 of 3 written), gzip-4",
+                                         "scaleoffset (3 decimals)",
+                                         "szip (ec, blocks of 16)",
+                                         "blosc (lz4-9, bitshuffle)",
+                                         "filter 32123 (not installed)"};
+    struct ps_text text = {0};
+    struct ps_error error = {0};
+    CU_ASSERT(ps_format_hdf5.inspect(PS_TEST_DATA "/hdf5/places/in/virtual.h5", &text, &error));
+    for (size_t i = 0; i < sizeof says / sizeof *says; i++)
+        CHECK_TEXT(text.data, says[i]);
+    ps_text_free(&text);
+    CU_ASSERT(ps_format_hdf5.inspect(PS_TEST_DATA "/hdf5/places/in/links.h5", &text, &error));
+    for (size_t i = 0; i < sizeof links / sizeof *links; i++)
+        CHECK_TEXT(text.data, links[i]);
+    ps_text_free(&text);
+    CU_ASSERT(ps_format_hdf5.inspect(PS_TEST_DATA "/hdf5/chunks.h5", &text, &error));
+    for (size_t i = 0; i < sizeof chunks / sizeof *chunks; i++)
+        CHECK_TEXT(text.data, chunks[i]);
+    ps_text_free(&text);
+    CU_ASSERT(ps_format_hdf5.inspect(PS_TEST_DATA "/hdf5/places/in/deep.h5", &text, &error));
+    CHECK_TEXT(text.data, "/ (too deep: not entered)");
+    ps_text_free(&text);
+}
+
 int main(void)
 {
     const struct check_test tests[] = {
         {"refused", test_refused},
         {"allowed", test_allowed},
         {"symbolic links", test_symbolic_links},
+        {"files", test_files},
+        {"swmr", test_swmr},
+        {"inspect", test_inspect},
         {NULL, NULL},
     };
     help_clear();

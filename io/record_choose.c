@@ -159,8 +159,9 @@ static bool take_word(struct chooser *c, const char *word, bool quoted)
                        "counted from 0",
                        c->path, (long long)position, c->record->member_count);
     }
-    if (!take_name(c, word, &found) || found)
-        return found && c->error->status == PS_OK;
+    bool fine = take_name(c, word, &found);
+    if (!fine || found)
+        return fine;
     if (!quoted && strpbrk(word, "*?") != NULL)
         return take_pattern(c, word);
     if (!quoted && strchr(word, ':') != NULL)

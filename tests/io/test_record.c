@@ -162,7 +162,7 @@ static void elements(void)
 {
     struct ps_record record = make_record();
     struct ps_record_choice choice;
-    struct ps_error error;
+    struct ps_error error = {0};
     struct ps_values values;
     CU_ASSERT_FATAL(help_options(&values, options, NULL));
     struct ps_value *columns = (struct ps_value *)ps_values_get(&values, "columns");

@@ -220,7 +220,7 @@ bool ps_build_alias(struct ps_build *build, struct ps_build_text name, struct ps
     ps_escape(name.text, name.length, shown, sizeof shown);
     if (found == NULL || found->open) {
         ps_problem_add(build->problems, PS_USAGE, place,
-                       found == NULL ? "no anchor &%s before this alias"
+                       found == NULL ? "no anchor &%s before this alias; text that begins with * goes in quotes"
                                      : "the alias *%s stands inside what it stands for",
                        shown);
         return false;

@@ -70,6 +70,7 @@ outputs: {x: {path: out.npy}}"
     says "$@"
     absent out.npy
 }
+faults 2 "path: *.npy" "text that begins with * goes in quotes"
 faults 3 "path: run-*.hdf5" "no file matches 'run-*.hdf5' in the folder $PWD" "job.yaml:2:"
 faults 3 "path: none/run-*.h5" "in the folder $PWD/none, which does not exist"
 faults 3 "path: [run-1.npy, run-3.npy]" "no such file 'run-3.npy'" "job.yaml:2:"

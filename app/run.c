@@ -15,6 +15,8 @@ static enum ps_status stream(const struct app_args *args, struct ps_job *job)
     ps_job_summary_text(job, &summary);
     if (app_args_has(args, "--quiet"))
         ps_text_free(&summary);
+    else if (ps_job_uses_stdout(job))
+        app_complain(&summary);
     else
         status = app_print_text(&summary);
     if (!ps_job_compare_matched(job)) {

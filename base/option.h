@@ -9,7 +9,8 @@
 
 enum ps_kind {
     PS_TEXT,     // any scalar, as written
-    PS_PATH,     // text, relative to the config file's folder; resolved to an absolute path
+    PS_PATH,     // text, relative to the config file's folder; resolved to an absolute path. With the
+                 // choice "-" that text stays as it is
     PS_PATHS,    // one such path or pattern of paths, or a list of them, resolved in `words`
     PS_TRUTH,    // true or false
     PS_INTEGER,  // min <= value <= max when min < max

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define PS_BYTES_UNKNOWN ((uint64_t)INT64_MAX) // of a stream: as large as a size can be
+
 struct ps_bytes {
     const char *path; // for messages; names a member of an archive as well
     uint64_t size;

@@ -1,63 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing CSV: one line per row, numbers as the shortest text that reads back the same.
+// Writing CSV: one line per row, numbers as the shortest text that reads back the same unless a
+// precision is asked for.
 #include "io/csv_columns.h"
 
+#include "io/byte_writer.h"
 #include "io/file.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-#define BUFFER_BYTES (1u << 20)
 
 const struct ps_option ps_csv_write_options[] = {
     {.key = "separator",
      .kind = PS_TEXT,
      .help = "one character, or one of tab, space; a comma if unset (a tab in .tsv files)"},
     {.key = "header",
+     .kind = PS_WORDS,
+     .fallback = "auto",
+     .help =
+         "true writes a line of column names (c0, c1, ... where the array has none), false does "
+         "not; auto: when the array has names; or a list of names"},
+    {.key = "precision",
      .kind = PS_COUNT,
      .fallback = "auto",
-     .min = 0,
-     .max = 1,
-     .help = "1 writes a line of column names, 0 does not; auto: when the array has names"},
+     .min = 1,
+     .max = 17,
+     .help = "significant digits of floats; auto: as few as read back as the same value"},
+    {.key = "decimal",
+     .kind = PS_CHOICE,
+     .fallback = ".",
+     .choices = ".|,",
+     .help = "the decimal mark"},
+    {.key = "missing", .kind = PS_TEXT, .fallback = "nan", .help = "the word for NaN"},
+    {.key = "line_end",
+     .kind = PS_CHOICE,
+     .fallback = "lf",
+     .choices = "lf|crlf",
+     .help = "what ends a line (RFC 4180: crlf)"},
+    PS_GZIP_OPTION,
     {.key = NULL},
 };
 
 struct state {
-    int file;
-    char separator;
-    uint64_t offset;
-    char *buffer;
-    size_t used;
+    struct ps_byte_writer *out;
+    char separator, decimal;
+    bool crlf;
+    int digits; // 0: as few as needed
+    const char *missing;
+    size_t missing_length;
     int64_t fields; // of a line
     bool one_line;  // rank 1 with named elements: one line in all
 };
 
-static bool flush(struct ps_writer *writer, struct ps_error *error)
-{
-    struct state *state = writer->state;
-    if (!ps_file_write(state->file, writer->path, state->offset, state->buffer, state->used, error))
-        return false;
-    state->offset += state->used;
-    state->used = 0;
-    return true;
-}
-
 static bool put(struct ps_writer *writer, const char *text, size_t length, struct ps_error *error)
 {
-    struct state *state = writer->state;
-    while (length > 0) {
-        size_t room = BUFFER_BYTES - state->used, n = length < room ? length : room;
-        memcpy(state->buffer + state->used, text, n);
-        state->used += n;
-        text += n;
-        length -= n;
-        if (state->used == BUFFER_BYTES && !flush(writer, error))
-            return false;
-    }
-    return true;
+    const struct state *state = writer->state;
+    return ps_byte_writer_put(state->out, text, length, error);
 }
+
+static bool end_line(struct ps_writer *writer, struct ps_error *error)
+{
+    const struct state *state = writer->state;
+    return put(writer, "\r\n" + !state->crlf, 1 + (size_t)state->crlf, error);
+}
+
+// ---- The header ----
 
 // RFC 4180: a name with a separator, quote or line end goes in quotes, quotes are doubled.
 static bool put_name(struct ps_writer *writer, const char *name, struct ps_error *error)
@@ -74,21 +82,68 @@ static bool put_name(struct ps_writer *writer, const char *name, struct ps_error
     return put(writer, "\"", 1, error);
 }
 
+// Whether there is a line of names, and those that the config gives.
+static bool read_header(const struct ps_writer *writer, bool *wanted_out,
+                        const struct ps_value **names_out, struct ps_error *error)
+{
+    const struct state *state = writer->state;
+    const struct ps_value *header = ps_values_get(writer->options, "header");
+    const char *word = header->automatic ? "auto" : header->count > 0 ? header->words[0] : "";
+    *names_out = NULL;
+    *wanted_out = true;
+    if (header->listed && !header->automatic) {
+        *names_out = header;
+        return header->count == state->fields ||
+               ps_fail(error, PS_USAGE, "header: %d names for %lld columns", header->count,
+                       (long long)state->fields);
+    }
+    *wanted_out =
+        strcmp(word, "auto") == 0 ? writer->array->column_count > 0 : strcmp(word, "true") == 0;
+    return *wanted_out || strcmp(word, "auto") == 0 || strcmp(word, "false") == 0 ||
+           ps_fail(error, PS_USAGE, "header: '%s' is not true, false, auto or a list of names",
+                   word);
+}
+
 static bool put_header(struct ps_writer *writer, struct ps_error *error)
 {
-    const struct ps_value *header = ps_values_get(writer->options, "header");
     const struct state *state = writer->state;
     const struct ps_array *array = writer->array;
+    const struct ps_value *names;
     char number[24];
-    if (header->automatic ? array->column_count == 0 : header->integer == 0)
-        return true;
-    for (int64_t i = 0; i < state->fields; i++) {
+    bool wanted;
+    if (!read_header(writer, &wanted, &names, error))
+        return false;
+    for (int64_t i = 0; wanted && i < state->fields; i++) {
         snprintf(number, sizeof number, "c%lld", (long long)i);
-        const char *name = array->column_count > 0 ? array->columns[i] : number;
+        const char *name = names != NULL             ? names->words[i]
+                           : array->column_count > 0 ? array->columns[i]
+                                                     : number;
         if ((i > 0 && !put(writer, &state->separator, 1, error)) || !put_name(writer, name, error))
             return false;
     }
-    return put(writer, "\n", 1, error);
+    return !wanted || end_line(writer, error);
+}
+
+// ---- Opening ----
+
+static bool read_options(struct ps_writer *writer, struct ps_error *error)
+{
+    struct state *state = writer->state;
+    const struct ps_value *precision = ps_values_get(writer->options, "precision");
+    state->decimal = ps_values_get(writer->options, "decimal")->text[0];
+    state->crlf = strcmp(ps_values_get(writer->options, "line_end")->text, "crlf") == 0;
+    state->digits = precision->automatic ? 0 : (int)precision->integer;
+    state->missing = ps_values_get(writer->options, "missing")->text;
+    state->missing_length = strlen(state->missing);
+    if (!ps_csv_separator(writer->options, writer->path, &state->separator, error))
+        return false;
+    const char special[] = {'"', '\r', '\n', state->separator, '\0'};
+    if (strpbrk(state->missing, special) != NULL)
+        return ps_fail(error, PS_USAGE, "missing: '%s' has a separator, quote or line end in it",
+                       state->missing);
+    return state->decimal != state->separator ||
+           ps_fail(error, PS_USAGE, "decimal: '%c' is the separator too; set `separator: \";\"`",
+                   state->decimal);
 }
 
 static bool csv_create(struct ps_writer *writer, struct ps_error *error)
@@ -104,16 +159,55 @@ static bool csv_create(struct ps_writer *writer, struct ps_error *error)
     if (state == NULL)
         return ps_fail_memory(error, sizeof *state, "a CSV writer");
     writer->state = state;
-    state->file = -1;
     state->one_line = array->rank == 1 && array->column_count > 0;
     state->fields = array->rank == 2 ? array->dims[1] : state->one_line ? array->dims[0] : 1;
-    state->buffer = malloc(BUFFER_BYTES);
-    if (state->buffer == NULL)
-        return ps_fail_memory(error, BUFFER_BYTES, "a CSV writer");
-    if (!ps_csv_separator(writer->options, writer->path, &state->separator, error))
+    if (!read_options(writer, error))
         return false;
-    state->file = ps_file_create(writer->temp_path, error);
-    return state->file >= 0 && put_header(writer, error);
+    state->out = ps_byte_writer_open(writer, ps_gzip_level(writer), error);
+    return state->out != NULL && put_header(writer, error);
+}
+
+// ---- Writing ----
+
+static bool is_nan(enum ps_dtype dtype, const void *value)
+{
+    float single;
+    double number;
+    uint16_t half;
+    switch (dtype) {
+    case PS_F16:
+        memcpy(&half, value, sizeof half);
+        return (half & 0x7fff) > 0x7c00;
+    case PS_F32:
+        memcpy(&single, value, sizeof single);
+        return isnan(single);
+    case PS_F64:
+        memcpy(&number, value, sizeof number);
+        return isnan(number);
+    default:
+        return false;
+    }
+}
+
+static bool put_value(struct ps_writer *writer, const void *value, bool last,
+                      struct ps_error *error)
+{
+    const struct state *state = writer->state;
+    enum ps_dtype dtype = writer->array->dtype;
+    char number[PS_NUMBER_TEXT + 2];
+    if (is_nan(dtype, value))
+        return put(writer, state->missing, state->missing_length, error) &&
+               (last ? end_line(writer, error) : put(writer, &state->separator, 1, error));
+    size_t length = state->digits > 0 && ps_dtype_is_float(dtype)
+                        ? ps_value_to_digits(dtype, value, state->digits, number)
+                        : ps_value_to_text(dtype, value, number);
+    char *point = state->decimal == ',' ? memchr(number, '.', length) : NULL;
+    if (point != NULL)
+        *point = ',';
+    if (last && state->crlf)
+        number[length++] = '\r';
+    number[length++] = last ? '\n' : state->separator;
+    return put(writer, number, length, error);
 }
 
 static bool write_rows(struct ps_writer *writer, int64_t first_row, int64_t rows, const void *data,
@@ -122,28 +216,20 @@ static bool write_rows(struct ps_writer *writer, int64_t first_row, int64_t rows
     const struct state *state = writer->state;
     size_t bytes = ps_dtype_bytes(writer->array->dtype);
     int64_t count = rows * ps_array_row_elements(writer->array);
-    char number[PS_NUMBER_TEXT + 1];
     // A line of named elements may come in several blocks.
     int64_t before = state->one_line ? first_row : 0;
-    for (int64_t i = 0; i < count; i++) {
-        size_t length =
-            ps_value_to_text(writer->array->dtype, (const char *)data + (size_t)i * bytes, number);
-        number[length] = (before + i + 1) % state->fields == 0 ? '\n' : state->separator;
-        if (!put(writer, number, length + 1, error))
+    for (int64_t i = 0; i < count; i++)
+        if (!put_value(writer, (const char *)data + (size_t)i * bytes,
+                       (before + i + 1) % state->fields == 0, error))
             return false;
-    }
     return true;
 }
 
 static bool csv_finish(struct ps_writer *writer, int64_t rows, struct ps_error *error)
 {
-    struct state *state = writer->state;
+    const struct state *state = writer->state;
     (void)rows;
-    if (!flush(writer, error))
-        return false;
-    int file = state->file;
-    state->file = -1;
-    return close(file) == 0 || ps_fail_errno(error, PS_OUTPUT, "cannot write %s", writer->path);
+    return ps_byte_writer_finish(state->out, error);
 }
 
 static void csv_close(struct ps_writer *writer)
@@ -151,9 +237,7 @@ static void csv_close(struct ps_writer *writer)
     struct state *state = writer->state;
     if (state == NULL)
         return;
-    if (state->file >= 0)
-        close(state->file);
-    free(state->buffer);
+    ps_byte_writer_close(state->out);
     free(state);
 }
 

@@ -15,6 +15,7 @@ enum ps_format_flags {
     PS_NO_PATH = 8,       // needs no path (pattern, null)
     PS_OWN_PROVENANCE = 16, // its files hold the config themselves; others get NAME.job.yaml
     PS_GZIP = 32,         // its files may be packed by gzip, with .gz behind the suffix
+    PS_STREAMED = 64,     // its files can be written to standard output
 };
 
 // A way of reading, as told by `run --verbose` and the log ("pread", "H5Dread").
@@ -174,5 +175,7 @@ enum ps_number_fit ps_text_to_u64(const char *text, size_t length, uint64_t *val
 // Returns the length; out has at least PS_NUMBER_TEXT bytes; no NUL.
 #define PS_NUMBER_TEXT 32
 size_t ps_value_to_text(enum ps_dtype dtype, const void *value, char *out);
+// A float with `digits` (1 to 17) significant digits, correctly rounded, as printf's %g writes it.
+size_t ps_value_to_digits(enum ps_dtype dtype, const void *value, int digits, char *out);
 
 #endif

@@ -36,7 +36,7 @@ static bool read_start(const struct ps_bytes *bytes, int *major, uint64_t *text_
     const char *path = bytes->path;
     uint64_t file_bytes = bytes->size;
     unsigned char head[12] = {0};
-    size_t got = file_bytes < sizeof head ? (size_t)file_bytes : sizeof head;
+    size_t got = file_bytes < 10 ? (size_t)file_bytes : 10; // what all versions have
     if (file_bytes == 0)
         return ps_fail(error, PS_INPUT, "%s is empty", path);
     if (!ps_bytes_read(bytes, 0, head, got, error))
@@ -53,6 +53,8 @@ static bool read_start(const struct ps_bytes *bytes, int *major, uint64_t *text_
     if (file_bytes < *text_offset)
         return ps_fail(error, PS_INPUT, "%s ends after %llu bytes, inside its npy header", path,
                        (unsigned long long)file_bytes);
+    if (*major > 1 && !ps_bytes_read(bytes, got, head + got, sizeof head - got, error))
+        return false;
     *text_bytes = little(head + 8, *major == 1 ? 2 : 4);
     if (*text_bytes > file_bytes - *text_offset)
         return ps_fail(error, PS_INPUT,
@@ -65,8 +67,7 @@ static bool read_start(const struct ps_bytes *bytes, int *major, uint64_t *text_
     return true;
 }
 
-// As ps_array_bytes, for elements of any size. A size of zero still needs sizes that fit.
-static bool data_bytes(const struct ps_npy_header *header, uint64_t *bytes_out)
+bool ps_npy_data_bytes(const struct ps_npy_header *header, uint64_t *bytes_out)
 {
     const struct ps_array *array = &header->array;
     int64_t all = (int64_t)header->type.record.bytes;
@@ -99,7 +100,7 @@ static bool check_size(const char *path, uint64_t file_bytes, const struct ps_np
     char text[PS_ARRAY_TEXT];
     uint64_t bytes;
     uint64_t held = file_bytes - header->data_offset;
-    if (!data_bytes(header, &bytes))
+    if (!ps_npy_data_bytes(header, &bytes))
         return ps_fail(error, PS_INPUT,
                        "%s: %s needs more than 2^63 bytes, but the file holds %llu "
                        "data bytes",
@@ -110,7 +111,7 @@ static bool check_size(const char *path, uint64_t file_bytes, const struct ps_np
                        "(truncated)",
                        path, (unsigned long long)held, (unsigned long long)bytes,
                        shape_text(header, text));
-    *extra_out = held - bytes;
+    *extra_out = file_bytes == PS_BYTES_UNKNOWN ? 0 : held - bytes;
     return true;
 }
 

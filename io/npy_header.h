@@ -51,6 +51,10 @@ void ps_npy_header_free(struct ps_npy_header *header);
 bool ps_npy_header_read(const struct ps_bytes *bytes, struct ps_npy_header *header,
                         uint64_t *extra_out, struct ps_error *error);
 
+// Bytes of the data, for elements of any size. False above 2^63; a size of zero still needs sizes
+// that fit.
+bool ps_npy_data_bytes(const struct ps_npy_header *header, uint64_t *bytes_out);
+
 // Writes a version 1.0 header into out (NULL: only counts) and returns its length, a multiple of
 // 64 that does not depend on dims[0], so that the row count can be filled in at the end.
 #define PS_NPY_HEADER_BYTES 512

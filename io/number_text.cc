@@ -287,6 +287,28 @@ extern "C" enum ps_number_fit ps_text_to_u64(const char *text, size_t length, ui
     return parse_integer(text, length, value_out);
 }
 
+extern "C" size_t ps_value_to_digits(enum ps_dtype dtype, const void *value, int digits, char *out)
+{
+    double number = 0;
+    float single;
+    uint16_t half;
+    if (dtype == PS_F64) {
+        std::memcpy(&number, value, sizeof number);
+    } else if (dtype == PS_F32) {
+        std::memcpy(&single, value, sizeof single);
+        number = single;
+    } else {
+        std::memcpy(&half, value, sizeof half);
+        number = ps_f16_to_f32(half);
+    }
+    if (number != number)
+        return print_float(number, out);
+    return std::size_t(std::to_chars(out, out + PS_NUMBER_TEXT, number, std::chars_format::general,
+                                     digits)
+                           .ptr -
+                       out);
+}
+
 extern "C" size_t ps_value_to_text(enum ps_dtype dtype, const void *value, char *out)
 {
     float single;

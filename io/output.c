@@ -28,7 +28,29 @@ struct ps_output {
     struct ps_output_counts counts;
 };
 
+static bool is_stdout(const struct ps_output_spec *spec)
+{
+    return spec->path != NULL && strcmp(spec->path, "-") == 0;
+}
+
+// Whether the output is a file of its own, to be renamed at the end.
+static bool has_file(const struct ps_output_spec *spec)
+{
+    return spec->path != NULL && !is_stdout(spec);
+}
+
 // ---- Checking ----
+
+static bool check_stdout(const struct ps_output_spec *spec, struct ps_error *error)
+{
+    if (!(spec->format->flags & PS_STREAMED))
+        return ps_fail(error, PS_OUTPUT,
+                       "the format %s needs a file: it cannot be written to standard output",
+                       spec->format->name);
+    return strcmp(spec->format->name, "csv") == 0 || !isatty(STDOUT_FILENO) ||
+           ps_fail(error, PS_OUTPUT, "standard output is a terminal, which cannot show %s data",
+                   spec->format->name);
+}
 
 static bool is_input(const struct ps_output_spec *spec, const struct stat *status,
                      struct ps_error *error)
@@ -103,6 +125,8 @@ bool ps_output_check(const struct ps_output_spec *spec, struct ps_error *error)
     if (spec->format->flags & PS_NO_PATH)
         return ps_fail(error, PS_OUTPUT, "format %s writes no file: remove `path`",
                        spec->format->name);
+    if (is_stdout(spec))
+        return check_stdout(spec, error);
     size_t length = strlen(spec->path);
     if (length == 0 || spec->path[length - 1] == '/')
         return ps_fail(error, PS_OUTPUT, "'%s' names no file", spec->path);
@@ -150,6 +174,8 @@ bool ps_output_collides(const struct ps_output_spec *a, const struct ps_output_s
     struct stat first, second;
     if (a->path == NULL || b->path == NULL)
         return false;
+    if (is_stdout(a) || is_stdout(b))
+        return is_stdout(a) && is_stdout(b);
     if (stat(a->path, &first) == 0 && stat(b->path, &second) == 0 &&
         first.st_dev == second.st_dev && first.st_ino == second.st_ino)
         return true;
@@ -180,7 +206,9 @@ static bool open_sidecar(struct ps_output *output, struct ps_error *error)
 
 static bool open_files(struct ps_output *output, struct ps_error *error)
 {
-    if (output->spec.path == NULL)
+    if (is_stdout(&output->spec))
+        output->writer.temp_path = "-";
+    if (!has_file(&output->spec))
         return true;
     if (!ps_temp_file_open(&output->file, output->spec.path, error))
         return false;
@@ -284,7 +312,7 @@ bool ps_output_finish(struct ps_output *output, int64_t rows, struct ps_error *e
 {
     if (!output->spec.format->writer->finish(&output->writer, rows, error))
         return false;
-    if (output->spec.path == NULL)
+    if (!has_file(&output->spec))
         return true;
     return ps_temp_file_sync(&output->file, error) &&
            (!output->has_sidecar || ps_temp_file_sync(&output->sidecar, error));
@@ -292,7 +320,7 @@ bool ps_output_finish(struct ps_output *output, int64_t rows, struct ps_error *e
 
 bool ps_output_commit(struct ps_output *output, struct ps_error *error)
 {
-    if (output->spec.path == NULL)
+    if (!has_file(&output->spec))
         return true;
     // The sidecar second: were it first, a refused file would have lost the one it had.
     return ps_temp_file_commit(&output->file, output->spec.overwrite, error) &&

@@ -53,7 +53,7 @@ const struct ps_format *ps_format_guess(const char *path, bool for_writing)
     const struct ps_format *unable = NULL; // its suffix fits: the caller tells what it cannot do
     for (int i = 0; ps_formats[i] != NULL; i++) {
         bool able = for_writing ? ps_formats[i]->writer != NULL : ps_formats[i]->read != NULL;
-        bool packed = (ps_formats[i]->flags & PS_GZIP) != 0 && !for_writing;
+        bool packed = (ps_formats[i]->flags & PS_GZIP) != 0;
         size_t length = packed ? ps_path_bare_length(path) : strlen(path);
         if (!has_suffix(path, length, ps_formats[i]->suffixes))
             continue;
@@ -70,6 +70,8 @@ static bool check_file(const struct ps_reader *reader, struct ps_error *error)
     if (reader->path == NULL)
         return (reader->format->flags & PS_NO_PATH) ||
                ps_fail(error, PS_INPUT, "format %s needs a path", reader->format->name);
+    if (strcmp(reader->path, "-") == 0)
+        return true;
     if (stat(reader->path, &status) != 0)
         return ps_fail_errno(error, PS_INPUT, "cannot open %s", reader->path);
     if (S_ISDIR(status.st_mode))

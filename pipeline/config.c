@@ -15,7 +15,9 @@
 const struct ps_option ps_input_options[] = {
     {.key = "path",
      .kind = PS_PATHS,
-     .help = "the file to read; several (a list, or run-*.h5) are one array, row after row"},
+     .choices = "-",
+     .help = "the file to read, or - for standard input; several (a list, or run-*.h5) are one array, "
+             "row after row"},
     {.key = "format", .kind = PS_TEXT, .help = "its format; default: told by suffix, then content"},
     {.key = "load",
      .kind = PS_CHOICE,
@@ -32,7 +34,10 @@ const struct ps_option ps_stage_options[] = {
 };
 
 const struct ps_option ps_output_options[] = {
-    {.key = "path", .kind = PS_PATH, .help = "the file to write"},
+    {.key = "path",
+     .kind = PS_PATH,
+     .choices = "-",
+     .help = "the file to write, or - for standard output"},
     {.key = "format", .kind = PS_TEXT, .help = "its format; default: told by suffix"},
     {.key = "array", .kind = PS_NAME, .help = "the array to store; default: the output's name"},
     {.key = "dtype", .kind = PS_DTYPE, .help = "the dtype to store; default: the array's own"},

@@ -57,7 +57,9 @@ static bool find_files(const struct ps_config *config, struct ps_config_input *i
     if (path->kind != PS_NODE_SCALAR || path->is_null || path->text[0] == '\0' ||
         path->text[0] == '~' || strchr(path->text, '$') != NULL)
         return false; // reported with the other keys
-    char *resolved = ps_config_resolve(config->folder, path->text);
+    bool standard = strcmp(path->text, "-") == 0;
+    char *resolved =
+        standard ? ps_strdup(path->text) : ps_config_resolve(config->folder, path->text);
     if (resolved == NULL) {
         ps_config_no_memory(problems);
         return false;
@@ -67,7 +69,7 @@ static bool find_files(const struct ps_config *config, struct ps_config_input *i
     if (!fine)
         ps_problem_add(problems, error.status, path->place, "input '%s': %s%s", input->name,
                        error.text, path_hint(config, path));
-    for (size_t i = first; fine && i < input->files.count; i++)
+    for (size_t i = first; fine && !standard && i < input->files.count; i++)
         fine = check_file(config, input->name, path, input->files.list[i], problems);
     return fine;
 }
@@ -128,5 +130,12 @@ bool ps_config_find_files(const struct ps_config *config, struct ps_config_input
         fine = find_files(config, input, path, problems);
     for (size_t i = 0; path->kind == PS_NODE_LIST && i < path->count; i++)
         fine = find_files(config, input, path->items[i], problems) && fine;
+    for (size_t i = 0; fine && input->files.count > 1 && i < input->files.count; i++) {
+        fine = strcmp(input->files.list[i], "-") != 0;
+        if (!fine)
+            ps_problem_add(problems, PS_USAGE, path->place,
+                           "input '%s': standard input (-) cannot be one of several files",
+                           input->name);
+    }
     return fine && (input->files.count < 2 || check_twice(input, path->place, problems));
 }

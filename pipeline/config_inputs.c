@@ -57,6 +57,8 @@ static char *path_of(const struct ps_config *config, const struct ps_node *map)
     if (path == NULL || path->kind != PS_NODE_SCALAR || path->is_null || path->text[0] == '\0' ||
         path->text[0] == '~' || strchr(path->text, '$') != NULL)
         return NULL;
+    if (strcmp(path->text, "-") == 0)
+        return ps_strdup(path->text);
     return ps_config_resolve(config->folder, path->text);
 }
 
@@ -75,6 +77,32 @@ static void cannot_tell(const struct ps_node *path, const char *name, bool for_w
                    for_writing ? "suffix" : "suffix or its first bytes",
                    list.length > 0 ? list.data : "none");
     ps_text_free(&list);
+}
+
+static bool is_standard(const struct ps_config_input *input)
+{
+    return input->files.count == 1 && strcmp(input->files.list[0], "-") == 0;
+}
+
+// Standard input can be read by one reader only, and once.
+static void check_standard(const struct ps_config *config, struct ps_problems *problems)
+{
+    const struct ps_config_input *first = NULL;
+    for (int i = 0; i < config->input_count; i++) {
+        const struct ps_config_input *input = &config->inputs[i];
+        if (!is_standard(input))
+            continue;
+        if (strcmp(config->sources[0].name, "<stdin>") == 0)
+            ps_problem_add(problems, PS_USAGE, input->place,
+                           "input '%s': standard input is the config already; give one of them as a "
+                           "file",
+                           input->name);
+        else if (first != NULL)
+            ps_problem_add(problems, PS_USAGE, input->place,
+                           "the inputs '%s' and '%s' are both standard input", first->name,
+                           input->name);
+        first = input;
+    }
 }
 
 static const struct ps_format *guess_input(const struct ps_config *config,
@@ -253,6 +281,7 @@ void ps_config_read_inputs(struct ps_config *config, const struct ps_node *node,
         entries(node, "inputs", sizeof *config->inputs, &config->input_count, problems);
     for (int i = 0; i < config->input_count; i++)
         read_input(config, &config->inputs[i], node->keys[i], node->items[i], problems);
+    check_standard(config, problems);
 }
 
 void ps_config_read_outputs(struct ps_config *config, const struct ps_node *node,

@@ -153,6 +153,8 @@ char *ps_config_resolve(const char *folder, const char *path)
 static void resolve_text(char **text, const struct ps_option *option, struct ps_place place,
                          const char *folder, struct ps_problems *problems)
 {
+    if (strcmp(*text, "-") == 0 && option->choices != NULL)
+        return;
     if (**text == '~' || strchr(*text, '$') != NULL) {
         char shown[200];
         ps_problem_add(problems, PS_USAGE, place,

@@ -233,6 +233,16 @@ void ps_job_summary_text(const struct ps_job *job, struct ps_text *out)
         ps_compare_print(job->compare, job->timing, out);
 }
 
+bool ps_job_uses_stdout(const struct ps_job *job)
+{
+    for (int i = 0; i < job->plan->output_count; i++) {
+        const char *path = job->plan->outputs[i].spec.path;
+        if (path != NULL && strcmp(path, "-") == 0)
+            return true;
+    }
+    return false;
+}
+
 bool ps_job_compare_matched(const struct ps_job *job)
 {
     return job->compare == NULL || ps_compare_matched(job->compare);

@@ -35,6 +35,8 @@ bool ps_job_plan_text(struct ps_job *job, struct ps_text *out, struct ps_error *
 bool ps_job_run(struct ps_job *job, const volatile int *stop, struct ps_error *error);
 // After a run: time, rates, totals per step, what bounded the run, comparison of backends.
 void ps_job_summary_text(const struct ps_job *job, struct ps_text *out);
+// Whether an output of the job goes to standard output, where nothing else may then be printed.
+bool ps_job_uses_stdout(const struct ps_job *job);
 // After a run with compare: whether all stages matched.
 bool ps_job_compare_matched(const struct ps_job *job);
 

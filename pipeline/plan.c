@@ -85,8 +85,10 @@ static void plan_stage(struct ps_plan *plan, int i, struct ps_problems *problems
     port->failed = true;
     if (config->type == NULL)
         return; // already reported
-    *stage = (struct ps_stage){.type = config->type, .name = port->name,
-                               .port = plan->input_count + i, .place = config->place,
+    *stage = (struct ps_stage){.type = config->type,
+                               .name = port->name,
+                               .port = plan->input_count + i,
+                               .place = config->place,
                                .options = &config->options};
     if (!config->type->plan(stage, &scope, problems) || problems->error_count > before)
         return;
@@ -179,6 +181,25 @@ static void warn_unused(struct ps_plan *plan, struct ps_problems *problems)
     }
 }
 
+// What is read from standard input is gone after one walk over it.
+static void check_passes(const struct ps_plan *plan, struct ps_problems *problems)
+{
+    for (int port = 0; port < plan->input_count; port++) {
+        const char *path = plan->readers[port].path;
+        int walks = 0;
+        for (int p = 0; p < plan->pass_count; p++)
+            for (int i = 0; i < plan->passes[p].input_count; i++)
+                walks += plan->passes[p].inputs[i] == port;
+        if (walks > 1 && path != NULL && strcmp(path, "-") == 0)
+            ps_problem_add(
+                problems, PS_INPUT, plan->config->inputs[port].place,
+                "input '%s' is standard input, which can be read only once, but the job "
+                "walks over it %d times (stages use the result of a reduction over rows); "
+                "save it to a file first",
+                plan->ports[port].name, walks);
+    }
+}
+
 struct ps_plan *ps_plan_make(const struct ps_config *config, struct ps_problems *problems)
 {
     struct ps_plan *plan = plan_alloc(config);
@@ -196,8 +217,10 @@ struct ps_plan *ps_plan_make(const struct ps_config *config, struct ps_problems 
     ps_config_print(config, &plan->provenance);
     for (int i = 0; i < plan->output_count; i++)
         plan->outputs[i].spec.provenance = plan->provenance.data;
-    if (ps_plan_build_passes(plan) && !plan->provenance.failed)
+    if (ps_plan_build_passes(plan) && !plan->provenance.failed) {
+        check_passes(plan, problems);
         return plan;
+    }
     ps_plan_free(plan);
     return NULL;
 }

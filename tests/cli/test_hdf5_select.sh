@@ -10,7 +10,7 @@ version: 1
 inputs:
   x: {path: "$DATA", dataset: /named, select: $1}
 outputs:
-  x: {path: out.csv, header: 1, overwrite: true}
+  x: {path: out.csv, header: true, overwrite: true}
 Y
 }
 
@@ -41,7 +41,7 @@ inputs:
       - 1:
       - :
 outputs:
-  x: {path: out.csv, header: 1, overwrite: true}
+  x: {path: out.csv, header: true, overwrite: true}
 Y
 expect 0 "$PENSTOCK" run job.yaml
 same out.csv $'a,b,c,d\n4,5,6,7\n8,9,10,11\n'

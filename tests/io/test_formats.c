@@ -3,6 +3,8 @@
 // shrink, made-up numbers against a second implementation (tests/data/formats/make_formats.py).
 #include "io_help.h"
 
+#include <sys/wait.h>
+
 #include "io/npy_header.h"
 #include "io/random.h"
 
@@ -296,15 +298,41 @@ static void shrinking_file(void)
     help_close(&input);
 }
 
-static void pipes_do_not_block(void)
+// Copies a file into a pipe from another process.
+static void feed_pipe(const char *from, const char *pipe)
 {
+    size_t bytes = 0;
+    char *data = help_slurp(from, &bytes);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(data);
+    fflush(NULL);
+    if (fork() == 0)
+        _exit(help_file(pipe, data, bytes) ? 0 : 1);
+    free(data);
+}
+
+static void reads_pipes(void)
+{
+    static const double wanted[] = {0, 1, 2, 3, 4, 5};
     struct help_input input;
     const char *path = help_path("pipe");
     CU_ASSERT_EQUAL_FATAL(mkfifo(path, 0600), 0);
-    CU_ASSERT_FALSE(help_open(&input, &ps_format_npy, path, NULL));
-    CHECK_TEXT(input.error.text, "not a regular file");
+    feed_pipe(PS_TEST_DATA "/cases/npy/unaligned_header.npy", path);
+    CU_ASSERT_FATAL(help_open(&input, &ps_format_npy, path, NULL));
+    CU_ASSERT_STRING_EQUAL(input.reader.way, "read");
+    double *data = help_read_all(&input, 1);
+    CU_ASSERT(data != NULL && memcmp(data, wanted, sizeof wanted) == 0);
+    double row[3];
+    CU_ASSERT_FALSE(help_read(&input, 0, 1, row));
+    CHECK_TEXT(input.error.text, "cannot be read twice");
+    free(data);
+    ps_reader_close(&input.reader);
     help_close(&input);
     CU_ASSERT_PTR_NULL(ps_format_guess(path, false));
+    CU_ASSERT_FALSE(help_open(&input, &ps_format_npy, "/dev/null", NULL));
+    CHECK_TEXT(input.error.text, "not a regular file");
+    help_close(&input);
+    while (wait(NULL) > 0)
+        continue;
 }
 
 // ---- pattern ----
@@ -497,7 +525,7 @@ int main(void)
         {"a number and truth values", one_number_and_bools},
         {"ranges outside the array", ranges_outside},
         {"a file that shrinks", shrinking_file},
-        {"pipes", pipes_do_not_block},
+        {"pipes", reads_pipes},
         {"random numbers", random_numbers},
         {"normal quantile", quantile},
         {"patterns in blocks", patterns_are_the_same_in_any_blocks},

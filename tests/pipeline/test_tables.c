@@ -22,7 +22,8 @@ static void check_row(const char *where, const struct ps_option *option)
         complain(where, option->key, "no help");
     else if (option->help[strlen(option->help) - 1] == '.')
         complain(where, option->key, "the help ends in a full stop");
-    if (chooses != (option->choices != NULL))
+    bool may_choose = option->kind == PS_PATH || option->kind == PS_PATHS; // "-"
+    if (!may_choose && chooses != (option->choices != NULL))
         complain(where, option->key, "choices belong to the kinds that choose");
     if (option->required && option->fallback != NULL)
         complain(where, option->key, "required, yet with a default");

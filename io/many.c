@@ -10,8 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-#define OPEN_MAX 64
+#define OPEN_MAX 8 // each may hold caches (16 MiB of HDF5's)
 
 struct file {
     const char *path;
@@ -200,10 +201,24 @@ static unsigned common_flags(unsigned a, unsigned b)
                                    : PS_READ_ANYWHERE;
 }
 
+// What can be read only once would have lost its first rows when it is opened again.
+static bool check_kind(const struct file *file, struct ps_error *error)
+{
+    struct stat status;
+    bool stream = strcmp(file->path, "-") == 0;
+    if (!stream && stat(file->path, &status) != 0)
+        return ps_fail_errno(error, PS_INPUT, "cannot open %s", file->path);
+    return (!stream && (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode))) ||
+           ps_fail(error, PS_INPUT,
+                   "%s cannot be one of several files: it is %s, and files are "
+                   "opened more than once",
+                   file->path, stream ? "standard input" : "a pipe or device");
+}
+
 static bool add_file(struct ps_reader *whole, struct many *many, size_t i, struct ps_error *error)
 {
     struct file *file = &many->files[i];
-    if (!open_file(many, whole, file, error))
+    if (!check_kind(file, error) || !open_file(many, whole, file, error))
         return false;
     const struct ps_reader *reader = file->reader;
     if (i == 0 && !ps_array_copy(&whole->array, &reader->array, error))

@@ -8,8 +8,8 @@
 
 // Opens every file once and compares shapes, dtypes and column names with those of the first; a
 // difference is PS_INPUT and names both files. Fills in the reader's array (rows: the sum, unknown
-// where a file's are), flags (what all files allow), way and file_bytes. At most 64 files, or as
-// many as are being read at once, stay open. To be closed also after a failure.
+// where a file's are), flags (what all files allow), way and file_bytes. At most 8 files, or as
+// many as are being read at once, stay open. Pipes are refused. To be closed also after a failure.
 bool ps_many_open(struct ps_reader *reader, struct ps_error *error);
 // As a format's read. Errors come from the file's own reader, and name it.
 bool ps_many_read(struct ps_reader *reader, int64_t first_row, int64_t rows, void *data,

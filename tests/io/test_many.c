@@ -149,7 +149,7 @@ static void few_descriptors(void)
     struct rlimit limit, low;
     CU_ASSERT_EQUAL_FATAL(getrlimit(RLIMIT_NOFILE, &limit), 0);
     low = limit;
-    low.rlim_cur = 90;
+    low.rlim_cur = 30;
     CU_ASSERT_EQUAL_FATAL(setrlimit(RLIMIT_NOFILE, &low), 0);
     CU_ASSERT_FATAL(open_many(&input, &ps_format_raw, series->paths, FILES, series_options));
     CU_ASSERT_EQUAL(input.reader.array.dims[0], series->rows);
@@ -226,6 +226,11 @@ static void mismatches(void)
     refuse(&ps_format_npy, PS_TEST_DATA "/formats/number.npy", a, NULL, "number.npy holds a single",
            "no rows to join");
     refuse(&ps_format_npy, a, help_path("none.npy"), NULL, "cannot open", "none.npy");
+    CU_ASSERT_EQUAL(mkfifo(help_path("pipe.csv"), 0600), 0);
+    refuse(&ps_format_csv, help_path("none.csv"), help_path("pipe.csv"), NULL, "cannot open",
+           "none.csv");
+    refuse(&ps_format_csv, help_path("pipe.csv"), help_path("none.csv"), NULL, "pipe.csv",
+           "cannot be one of several files: it is a pipe or device");
     help_file(help_path("ab.csv"), "a,b\n1,2\n", 8);
     help_file(help_path("ba.csv"), "b,a\n2,1\n3,x\n", 12);
     static const char *const f64[] = {"dtype", "f64", NULL};

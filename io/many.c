@@ -7,7 +7,6 @@
 #include "base/log.h"
 
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -125,60 +124,6 @@ static void release(struct many *many, struct file *file, bool finished)
     pthread_mutex_unlock(&many->lock);
 }
 
-// ---- Comparing the files ----
-
-static bool differ(const struct file *a, const struct file *b, const struct ps_array *first,
-                   const char *what, struct ps_error *error)
-{
-    char x[PS_ARRAY_TEXT], y[PS_ARRAY_TEXT];
-    struct ps_array own = *first; // whose rows count all files so far
-    if (own.rank > 0)
-        own.dims[0] = a->rows;
-    return ps_fail(error, PS_INPUT, "%s (%s) and %s (%s) cannot be one array: %s", a->path,
-                   ps_array_text(&own, x), b->path, ps_array_text(&b->reader->array, y), what);
-}
-
-static bool compare_columns(const struct file *a, const struct file *b,
-                            const struct ps_array *first, struct ps_error *error)
-{
-    const struct ps_array *other = &b->reader->array;
-    char x[100], y[100], what[400];
-    if ((first->column_count == 0) != (other->column_count == 0))
-        return differ(a, b, first, "only one of them has names of columns", error);
-    for (int i = 0; i < first->column_count; i++) {
-        const char *p = first->columns[i], *q = other->columns[i];
-        if (strcmp(p, q) == 0)
-            continue;
-        snprintf(what, sizeof what, "column %d is '%s' in the first and '%s' in the other%s", i,
-                 ps_escape(p, strlen(p), x, sizeof x), ps_escape(q, strlen(q), y, sizeof y),
-                 ps_array_find_column(other, p) >= 0 ? "; choose them by name with `columns:`"
-                                                     : "");
-        return differ(a, b, first, what, error);
-    }
-    return true;
-}
-
-static bool compare(const struct ps_reader *whole, const struct file *a, const struct file *b,
-                    struct ps_error *error)
-{
-    const struct ps_array *first = &whole->array, *other = &b->reader->array;
-    bool has_dtype = ps_options_find(whole->options->options, "dtype") != NULL;
-    if (other->rank == 0)
-        return ps_fail(error, PS_INPUT, "%s holds a single number, which has no rows to join",
-                       b->path);
-    if (first->rank != other->rank)
-        return differ(a, b, first, "the numbers of axes differ", error);
-    for (int i = 1; i < first->rank; i++)
-        if (first->dims[i] != other->dims[i])
-            return differ(a, b, first, "only the numbers of rows may differ", error);
-    if (first->dtype != other->dtype)
-        return differ(a, b, first,
-                      has_dtype ? "the dtypes differ; `dtype:` reads all files as one"
-                                : "the dtypes differ",
-                      error);
-    return compare_columns(a, b, first, error);
-}
-
 // ---- The wrapper's functions ----
 
 static bool add_rows(struct ps_reader *whole, struct file *file, struct ps_error *error)
@@ -225,9 +170,13 @@ static bool add_file(struct ps_reader *whole, struct many *many, size_t i, struc
         return false;
     if (i == 0 && whole->array.rank > 0)
         whole->array.dims[0] = 0;
-    if (!compare(whole, &many->files[0], file, error))
+    file->rows = reader->array.rank > 0 ? reader->array.dims[0] : 1;
+    struct ps_array first = whole->array; // its rows count all files so far
+    if (first.rank > 0)
+        first.dims[0] = many->files[0].rows;
+    if (!ps_many_compare(many->files[0].path, &first, file->path, &reader->array, whole->options,
+                         error))
         return false;
-    file->rows = reader->array.dims[0];
     whole->flags = i == 0 ? reader->flags : common_flags(whole->flags, reader->flags);
     whole->way = i == 0 ? reader->way : whole->way;
     whole->file_bytes += reader->file_bytes;

@@ -16,4 +16,10 @@ bool ps_many_read(struct ps_reader *reader, int64_t first_row, int64_t rows, voi
                   struct ps_read_result *result, struct ps_error *error);
 void ps_many_close(struct ps_reader *reader);
 
+// Whether b's rows can follow a's: same axes but the first, dtype and names; else PS_INPUT, naming
+// both paths (io/many_compare.c).
+bool ps_many_compare(const char *a_path, const struct ps_array *a, const char *b_path,
+                     const struct ps_array *b, const struct ps_values *options,
+                     struct ps_error *error);
+
 #endif

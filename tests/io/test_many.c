@@ -87,6 +87,8 @@ static void formats(void)
     check_format(&ps_format_raw, "bin", PS_READ_ANYWHERE, raw);
     check_format(&ps_format_csv, "csv", PS_READ_IN_ORDER, csv);
     check_format(&ps_format_csv, "csv.gz", PS_READ_IN_ORDER, csv);
+    check_format(&ps_format_npy, "npy.gz", PS_READ_IN_ORDER, NULL);
+    check_format(&ps_format_raw, "bin.gz", PS_READ_IN_ORDER, raw);
     check_format(&ps_format_hdf5, "h5", PS_READ_ANYWHERE, NULL);
 }
 

@@ -19,11 +19,12 @@ for run, rows in runs.items():
     part.tofile(here / f"run-{run}.bin")
     with h5py.File(here / f"run-{run}.h5", "w", libver="latest") as file:
         chunks = dict(chunks=(2, 3), compression="gzip") if run == 2 else {}
-        counts = file.create_dataset("counts", data=part, **chunks)
+        counts = file.create_dataset("counts", data=part, track_times=False, **chunks)
         counts.attrs["columns"] = ["a", "b", "c"]
     text = "a,b,c\n" + "".join(f"{x:.2f},{y:.2f},{z:.2f}\n" for x, y, z in part)
     (here / f"run-{run}.csv").write_text(text)
-    with open(here / f"run-{run}.csv.gz", "wb") as raw:
-        with gzip.GzipFile(fileobj=raw, mode="wb", filename="", mtime=0) as file:
-            file.write(text.encode())
+    for suffix in ("csv", "npy", "bin"):
+        with open(here / f"run-{run}.{suffix}.gz", "wb") as raw:
+            with gzip.GzipFile(fileobj=raw, mode="wb", filename="", mtime=0) as file:
+                file.write((here / f"run-{run}.{suffix}").read_bytes())
 np.save(here / "all.npy", np.concatenate(parts))

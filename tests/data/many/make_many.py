@@ -17,7 +17,7 @@ for run, rows in runs.items():
     np.save(here / f"run-{run}.npy", part.astype(">f4") if run == 2 else part)
     np.savez_compressed(here / f"run-{run}.npz", counts=part)
     part.tofile(here / f"run-{run}.bin")
-    with h5py.File(here / f"run-{run}.h5", "w", libver="latest") as file:
+    with h5py.File(here / f"run-{run}.h5", "w") as file:
         chunks = dict(chunks=(2, 3), compression="gzip") if run == 2 else {}
         counts = file.create_dataset("counts", data=part, track_times=False, **chunks)
         counts.attrs["columns"] = ["a", "b", "c"]

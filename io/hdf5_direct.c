@@ -6,8 +6,7 @@
 
 #define PIECE_BYTES 4096 // rows apart from each other: below this the library's buffer does better
 
-// Not behind an external link: offsets of another file mean nothing in this one.
-static bool is_in_this_file(const struct ps_hdf5_state *state)
+bool ps_hdf5_is_in_this_file(const struct ps_hdf5_state *state)
 {
     H5O_info_t file, set;
     return H5Oget_info(state->file, &file) >= 0 && H5Oget_info(state->set, &set) >= 0 &&
@@ -38,7 +37,7 @@ void ps_hdf5_find_direct(struct ps_reader *reader, hid_t properties)
         return;
     haddr_t offset = H5Dget_offset(state->set); // in the file, also behind a user block
     hsize_t stored = H5Dget_storage_size(state->set);
-    if (offset == HADDR_UNDEF || !is_in_this_file(state))
+    if (offset == HADDR_UNDEF || !ps_hdf5_is_in_this_file(state))
         return; // never written (the library knows the fill value), or elsewhere
     state->raw = ps_file_open(reader->path, &file_bytes, &ignored);
     if (state->raw >= 0 && (offset > file_bytes || stored > file_bytes - offset)) {

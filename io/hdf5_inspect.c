@@ -2,6 +2,7 @@
 // What an HDF5 file holds, as a tree. Links are named, not followed; sources of virtual datasets
 // and external files are looked at under the file's own folder only.
 #include "io/hdf5_find.h"
+#include "io/hdf5_probe.h"
 #include "io/hdf5_storage.h"
 #include "io/hdf5_walk.h"
 
@@ -189,11 +190,11 @@ static bool print_tree(hid_t file, struct tree *tree)
     return ps_hdf5_walk(file, print_item, tree);
 }
 
-bool ps_hdf5_inspect(const char *path, struct ps_text *out, struct ps_error *error)
+static bool inspect(void *context, struct ps_text *out, struct ps_error *error)
 {
+    const char *path = context;
     struct stat status;
     struct tree tree = {.out = out};
-    ps_hdf5_lock();
     hid_t file = ps_hdf5_open(path, H5F_ACC_RDONLY, error);
     bool fine = file >= 0 && ps_hdf5_places_init(&tree.places, path, false, H5F_ACC_RDONLY, error);
     if (fine) {
@@ -201,9 +202,6 @@ bool ps_hdf5_inspect(const char *path, struct ps_text *out, struct ps_error *err
         fine = print_tree(file, &tree) ||
                ps_hdf5_fail(error, PS_INPUT, "%s: cannot walk through the file", path);
     }
-    if (file >= 0)
-        H5Fclose(file);
-    ps_hdf5_unlock();
     if (fine && tree.largest != NULL) {
         struct ps_text more = {0};
         ps_text_add(&more, "dataset: ");
@@ -211,7 +209,17 @@ bool ps_hdf5_inspect(const char *path, struct ps_text *out, struct ps_error *err
         ps_inspect_entry(path, more.data, out);
         ps_text_free(&more);
     }
+    if (file >= 0)
+        H5Fclose(file);
     ps_hdf5_places_free(&tree.places);
     free(tree.largest);
+    return fine;
+}
+
+bool ps_hdf5_inspect(const char *path, struct ps_text *out, struct ps_error *error)
+{
+    ps_hdf5_lock();
+    bool fine = ps_hdf5_probe(path, inspect, (void *)path, out, error);
+    ps_hdf5_unlock();
     return fine;
 }

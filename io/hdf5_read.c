@@ -6,6 +6,7 @@
 
 #include "io/decode.h"
 #include "io/formats.h"
+#include "io/hdf5_probe.h"
 
 #include "base/clock.h"
 
@@ -63,6 +64,7 @@ static const struct ps_option write_options[] = {
 
 #define RANK_MAX 4     // of inputs
 #define NAME_BYTES 300 // of a dataset in messages
+#define TRIED_BYTES (64u << 20)
 
 // ---- Opening ----
 
@@ -207,6 +209,35 @@ static bool open_all(struct ps_reader *reader, struct ps_error *error)
     return fine;
 }
 
+// What a corrupt index of chunks or a broken filter would do later: the index, the first and the
+// last row.
+static void try_data(struct ps_reader *reader)
+{
+    struct ps_hdf5_state *state = reader->state;
+    int64_t rows = ps_array_rows(&reader->array);
+    size_t row_bytes = ps_array_row_bytes(&reader->array);
+    if (rows == 0 || row_bytes == 0 || row_bytes > TRIED_BYTES || state->raw >= 0)
+        return;
+    size_t bytes = (size_t)ps_hdf5_view_elements(&state->view, 1) * H5Tget_size(state->memory);
+    void *row = malloc(bytes);
+    struct ps_error ignored = {0}; // told when the row is wanted
+    if (row != NULL) {
+        ps_hdf5_read_rows(reader, 0, 1, row, &ignored);
+        ps_hdf5_read_rows(reader, rows - 1, 1, row, &ignored);
+    }
+    free(row);
+}
+
+static bool try_all(void *context, struct ps_text *out, struct ps_error *error)
+{
+    struct ps_reader *reader = context;
+    (void)out;
+    bool fine = open_all(reader, error) && ps_hdf5_check_claims(reader, error);
+    if (fine)
+        try_data(reader);
+    return fine;
+}
+
 static bool hdf5_open(struct ps_reader *reader, struct ps_error *error)
 {
     struct ps_hdf5_state *state = calloc(1, sizeof *state);
@@ -216,7 +247,8 @@ static bool hdf5_open(struct ps_reader *reader, struct ps_error *error)
     state->raw = -1;
     reader->state = state;
     ps_hdf5_lock();
-    bool fine = open_all(reader, error);
+    bool fine =
+        ps_hdf5_probe(reader->path, try_all, reader, NULL, error) && open_all(reader, error);
     ps_hdf5_unlock();
     size_t bytes = 0;
     if (fine && ps_array_bytes(&reader->array, &bytes))
@@ -246,6 +278,15 @@ static void hdf5_close(struct ps_reader *reader)
 
 // ---- Reading ----
 
+static bool read_library(struct ps_reader *reader, int64_t first_row, int64_t rows, void *data,
+                         struct ps_error *error)
+{
+    ps_hdf5_lock();
+    bool fine = ps_hdf5_read_rows(reader, first_row, rows, data, error);
+    ps_hdf5_unlock();
+    return fine;
+}
+
 // By way of a buffer, where the array's order is not the file's.
 static bool read_and_arrange(struct ps_reader *reader, int64_t first_row, int64_t rows, void *data,
                              struct ps_read_result *result, struct ps_error *error)
@@ -256,7 +297,7 @@ static bool read_and_arrange(struct ps_reader *reader, int64_t first_row, int64_
     void *buffer = malloc(bytes);
     if (buffer == NULL)
         return ps_fail_memory(error, bytes, "rows in the order of the file");
-    bool fine = ps_hdf5_read_rows(reader, first_row, rows, buffer, error);
+    bool fine = read_library(reader, first_row, rows, buffer, error);
     double start = ps_clock_ms();
     if (fine)
         ps_hdf5_view_arrange(&state->view, rows, element, buffer, data);
@@ -276,7 +317,7 @@ static bool hdf5_read(struct ps_reader *reader, int64_t first_row, int64_t rows,
         return true;
     bool fine = state->raw >= 0 ? ps_hdf5_read_direct(reader, first_row, rows, data, error)
                 : ps_hdf5_view_is_in_order(&state->view)
-                    ? ps_hdf5_read_rows(reader, first_row, rows, data, error)
+                    ? read_library(reader, first_row, rows, data, error)
                     : read_and_arrange(reader, first_row, rows, data, result, error);
     if (fine)
         result->decode_ms +=

@@ -27,10 +27,16 @@ void ps_hdf5_find_direct(struct ps_reader *reader, hid_t properties);
 bool ps_hdf5_read_direct(struct ps_reader *reader, int64_t first_row, int64_t rows, void *data,
                          struct ps_error *error);
 
-// Through the library, in the order of the file (io/hdf5_rows.c). Takes the lock. An error names the
+// Through the library, in the order of the file (io/hdf5_rows.c). Under the lock. An error names the
 // rows of the first chunk that cannot be read.
 bool ps_hdf5_read_rows(const struct ps_reader *reader, int64_t first_row, int64_t rows, void *data,
                        struct ps_error *error);
+
+// Fails when shape, chunks and storage of the dataset do not agree. Takes time with the number of
+// chunks.
+bool ps_hdf5_check_claims(const struct ps_reader *reader, struct ps_error *error);
+// Not behind an external link: offsets of another file mean nothing in this one.
+bool ps_hdf5_is_in_this_file(const struct ps_hdf5_state *state);
 
 // The size of the cache of chunks that keeps all chunks of a row until the next row needs them
 // again; 0: the library's own will do. Warns when rows cost much more than they hold

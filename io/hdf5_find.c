@@ -224,9 +224,10 @@ static hid_t open_found(const struct ps_hdf5_found *found, const char *path, con
     if (set < 0) {
         ps_hdf5_fail(error, PS_INPUT, "%s: cannot open dataset %s", path, shown);
     } else if (is_empty_matlab(set)) {
-        ps_fail(error, PS_INPUT,
-                "%s: dataset %s is an empty MATLAB array: what it holds are its sizes", path,
-                shown);
+        ps_fail(
+            error, PS_INPUT,
+            "%s: dataset %s is an empty MATLAB array (MATLAB_empty): what it holds are its sizes",
+            path, shown);
         H5Dclose(set);
         set = -1;
     }

@@ -62,7 +62,6 @@ static const struct ps_option write_options[] = {
     {0},
 };
 
-#define RANK_MAX 4     // of inputs
 #define NAME_BYTES 300 // of a dataset in messages
 #define TRIED_BYTES (64u << 20)
 
@@ -91,13 +90,14 @@ static bool set_array(struct ps_reader *reader, enum ps_dtype dtype, struct ps_e
     const struct ps_hdf5_state *state = reader->state;
     const struct ps_hdf5_view *view = &state->view;
     char shape[PS_HDF5_SHAPE_TEXT];
-    int64_t sizes[RANK_MAX] = {0};
-    if (view->rank > RANK_MAX)
-        return ps_fail(error, PS_INPUT,
-                       "%s: dataset %s has %d axes (shape %s); at most %d can be read: an index in "
-                       "`select` drops an axis",
-                       reader->path, state->name, view->rank, ps_hdf5_shape_text(view, shape),
-                       RANK_MAX);
+    int64_t sizes[PS_HDF5_RANK_MAX] = {0};
+    if (view->rank > PS_HDF5_RANK_MAX)
+        return ps_fail(
+            error, PS_INPUT,
+            "%s: dataset %s has %d axes (shape %s); at most %d can be read (those of one element "
+            "do not count): an index in `select` drops an axis",
+            reader->path, state->name, view->rank, ps_hdf5_shape_text(view, shape),
+            PS_HDF5_RANK_MAX);
     for (int i = 0; i < view->rank; i++)
         sizes[i] = view->all[view->axes[i]].count;
     ps_array_init(&reader->array, dtype, view->rank, sizes);

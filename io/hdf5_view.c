@@ -162,6 +162,15 @@ static bool order_axes(struct ps_hdf5_view *view, int64_t front, const char *pat
     return true;
 }
 
+// Of a dataset with too many axes those of one element say nothing.
+static void drop_single(struct ps_hdf5_view *view, bool keep_front)
+{
+    for (int i = 0; i < view->file_rank; i++)
+        view->all[i].dropped =
+            view->all[i].dropped || (view->all[i].size == 1 && view->all[i].count == 1 &&
+                                     !(keep_front && i == view->axes[0]));
+}
+
 bool ps_hdf5_view_init(struct ps_hdf5_view *view, int rank, const hsize_t *dims,
                        const struct ps_value *select, const struct ps_value *axis, const char *path,
                        const char *name, struct ps_error *error)
@@ -173,8 +182,14 @@ bool ps_hdf5_view_init(struct ps_hdf5_view *view, int rank, const hsize_t *dims,
         int64_t size = (int64_t)dims[i];
         view->all[i] = (struct ps_hdf5_axis){.size = size, .step = 1, .count = size};
     }
-    return (!select->given || read_select(view, select, path, name, error)) &&
-           order_axes(view, axis->given ? axis->integer : 0, path, name, error);
+    int64_t front = axis->given ? axis->integer : 0;
+    if ((select->given && !read_select(view, select, path, name, error)) ||
+        !order_axes(view, front, path, name, error))
+        return false;
+    if (view->rank <= PS_HDF5_RANK_MAX)
+        return true;
+    drop_single(view, axis->given);
+    return order_axes(view, front, path, name, error);
 }
 
 // ---- Rows ----

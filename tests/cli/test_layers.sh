@@ -11,6 +11,8 @@ forbid() {
     shift 2
     found=$(grep -rnE --include='*.[ch]' --include='*.cc' --include='*.cu' --include='*.cuh' \
         -e "$pattern" "$@" 2>/dev/null)
+    # A child process made by fork has to end by itself.
+    found=$(grep -vE '^io/hdf5_probe\.c:[0-9]+:[[:space:]]*_exit\(' <<<"$found")
     [ -z "$found" ] || fail "$what:
 $found"
 }

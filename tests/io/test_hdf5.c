@@ -176,7 +176,6 @@ static const struct {
     {"cases/hdf5/types.h5", "bitfield8", {"bit fields"}},
     {"cases/hdf5/types.h5", "longdouble", {"wider than f64"}},
     {"cases/hdf5/layouts.h5", "null", {"has no shape"}},
-    {"cases/hdf5/layouts.h5", "rank32", {"32 axes", "at most 4"}},
     {"hdf5/made.h5", "rank/5", {"5 axes", "at most 4"}},
     {"cases/hdf5/layouts.h5", "/grp/iner", {"no dataset '/grp/iner'", "did you mean '/grp/inner'"}},
     {"cases/hdf5/layouts.h5", "grp", {"'grp' is a group"}},

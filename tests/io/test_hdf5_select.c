@@ -155,8 +155,22 @@ static void test_refused(void)
     }
     CU_ASSERT_FALSE(help_open(&input, &ps_format_hdf5, data_path("hdf5/made.h5"),
                               (const char *[]){"dataset", "rank/5", NULL}));
-    CHECK_TEXT(input.error.text, "5 axes (shape 5 x 4 x 3 x 2 x 2); at most 4");
+    CHECK_TEXT(input.error.text, "5 axes (shape 5 x 4 x 3 x 2 x 2); at most 4 can be");
     CHECK_TEXT(input.error.text, "an index in `select` drops an axis");
+    help_close(&input);
+}
+
+// Of more than four axes those of one element are left out.
+static void test_many_axes(void)
+{
+    struct help_input input;
+    CU_ASSERT(help_open(&input, &ps_format_hdf5, data_path("cases/hdf5/layouts.h5"),
+                        (const char *[]){"dataset", "rank32", NULL}));
+    CU_ASSERT(input.reader.array.rank == 1 && input.reader.array.dims[0] == 3);
+    help_close(&input);
+    CU_ASSERT(help_open(&input, &ps_format_hdf5, data_path("cases/hdf5/layouts.h5"),
+                        (const char *[]){"dataset", "rank32", "axis", "2", NULL}));
+    CU_ASSERT(input.reader.array.rank == 2 && input.reader.array.dims[1] == 3);
     help_close(&input);
 }
 
@@ -184,6 +198,7 @@ int main(void)
     const struct check_test tests[] = {
         {"equal to NumPy", test_selections}, {"the way of reading", test_ways},
         {"columns", test_columns},           {"refused", test_refused},
+        {"many axes", test_many_axes},
         {"warnings", test_warnings},         {NULL, NULL},
     };
     help_clear();

@@ -26,10 +26,14 @@ struct ps_reader {
     const char *const *paths;        // of more than one file as one array; path is the first
     size_t path_count;               // 0 or 1: path alone
     const struct ps_values *options; // of format->read_options
+    bool told;                       // no warnings of the way of reading: a file of the same list
+                                     // has given them
     unsigned flags;                  // the format's; open may change how this file is read
     struct ps_array array;           // filled in by open; dims[0] may be PS_ROWS_UNKNOWN
     const char *way;                 // filled in by open: static text
     uint64_t file_bytes;             // filled in by open: 0 when it has no meaning
+    int64_t row_group;               // filled in by open: blocks of fewer rows read everything
+                                     // several times; 0: any block will do
     void *state;                     // the format's own
     void *lock;                      // the wrapper's own
     void *many;                      // io/many.c's own

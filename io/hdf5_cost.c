@@ -6,6 +6,7 @@
 #include "base/log.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define DEFAULT_CACHE_BYTES (1u << 20)   // of the library
@@ -17,6 +18,7 @@ struct cost {
     int streamed; // axis of the dataset
     bool chunked;
     hsize_t chunk[H5S_MAX_RANK];
+    size_t element;             // bytes of one
     double row_bytes;           // what a row holds
     double pieces, piece_bytes; // what has to be read for it: chunks, or stretches of the file
 };
@@ -115,41 +117,47 @@ static void warn(const struct cost *cost, const struct ps_reader *reader, size_t
             "(h5repack -l %s:CHUNK=%s)",
             reader->path, state->name, cost->streamed, row, cost->pieces, piece, all,
             read / cost->row_bytes,
-            read <= LARGEST_CACHE_BYTES / 2
-                ? ", and kept for the next rows"
-                : ", and again for every block, as they are too large to be kept",
+            read <= LARGEST_CACHE_BYTES / 2 ? ", and kept for the next rows"
+                                            : ", and again for every block of fewer rows than a "
+                                              "chunk, as they are too large to keep",
             better, state->name, better);
 }
 
-size_t ps_hdf5_chunk_cache(const struct ps_reader *reader, hid_t properties)
+static void count_pieces(struct cost *cost, hid_t set, hid_t properties)
 {
-    const struct ps_hdf5_state *state = reader->state;
-    const struct ps_hdf5_view *view = &state->view;
-    hid_t type = H5Dget_type(state->set);
+    hid_t type = H5Dget_type(set);
     size_t element = type >= 0 ? H5Tget_size(type) : 0;
     if (type >= 0)
         H5Tclose(type);
-    struct cost cost = {.view = view, .row_bytes = (double)element};
-    if (view->rank == 0 || element == 0 || H5Pget_layout(properties) == H5D_COMPACT)
-        return 0;
-    cost.streamed = view->axes[0];
-    for (int i = 1; i < view->rank; i++)
-        cost.row_bytes *= (double)view->all[view->axes[i]].count;
-    cost.chunked = H5Pget_layout(properties) == H5D_CHUNKED &&
-                   H5Pget_chunk(properties, H5S_MAX_RANK, cost.chunk) == view->file_rank;
-    if (cost.chunked)
-        count_chunks(&cost, element);
+    cost->element = element;
+    cost->row_bytes = (double)element;
+    for (int i = 1; i < cost->view->rank; i++)
+        cost->row_bytes *= (double)cost->view->all[cost->view->axes[i]].count;
+    cost->chunked = H5Pget_layout(properties) == H5D_CHUNKED &&
+                    H5Pget_chunk(properties, H5S_MAX_RANK, cost->chunk) == cost->view->file_rank;
+    if (cost->chunked)
+        count_chunks(cost, element);
     else
-        count_stretches(&cost, element);
-    double row_of_chunks = cost.pieces * cost.piece_bytes;
-    bool again = cost.chunked && row_of_chunks > LARGEST_CACHE_BYTES / 2 &&
-                 row_of_chunks > 2 * cost.row_bytes;
-    bool across =
-        view->moved >= 0 && (cost.chunked ? row_of_chunks > cost.row_bytes : cost.pieces > 1);
-    if ((again || across) && cost.row_bytes > 0 && view->all[cost.streamed].count > 1)
-        warn(&cost, reader, element);
-    return cost.chunked && row_of_chunks > DEFAULT_CACHE_BYTES / 2 &&
-                   row_of_chunks <= LARGEST_CACHE_BYTES / 2
-               ? (size_t)(2 * row_of_chunks)
-               : 0;
+        count_stretches(cost, element);
+}
+
+size_t ps_hdf5_chunk_cache(struct ps_reader *reader, hid_t properties)
+{
+    const struct ps_hdf5_state *state = reader->state;
+    const struct ps_hdf5_view *view = &state->view;
+    if (view->rank == 0 || H5Pget_layout(properties) == H5D_COMPACT)
+        return 0;
+    struct cost cost = {.view = view, .streamed = view->axes[0]};
+    const struct ps_hdf5_axis *axis = &view->all[cost.streamed];
+    count_pieces(&cost, state->set, properties);
+    double needed = cost.pieces * cost.piece_bytes; // for one row
+    bool kept = needed <= LARGEST_CACHE_BYTES / 2;
+    bool across = view->moved >= 0 && (cost.chunked ? needed > cost.row_bytes : cost.pieces > 1);
+    int64_t rows = cost.chunked ? (int64_t)cost.chunk[cost.streamed] / labs(axis->step) : 0;
+    bool again = cost.chunked && !kept && rows > 1;
+    if (again)
+        reader->row_group = rows < axis->count ? rows : axis->count;
+    if (across && !reader->told && cost.row_bytes > 0 && axis->count > 1)
+        warn(&cost, reader, cost.element);
+    return cost.chunked && kept && needed > DEFAULT_CACHE_BYTES / 2 ? (size_t)(2 * needed) : 0;
 }

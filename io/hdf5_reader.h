@@ -41,6 +41,6 @@ bool ps_hdf5_is_in_this_file(const struct ps_hdf5_state *state);
 // The size of the cache of chunks that keeps all chunks of a row until the next row needs them
 // again; 0: the library's own will do. Warns when rows cost much more than they hold
 // (io/hdf5_cost.c).
-size_t ps_hdf5_chunk_cache(const struct ps_reader *reader, hid_t properties);
+size_t ps_hdf5_chunk_cache(struct ps_reader *reader, hid_t properties);
 
 #endif

@@ -54,7 +54,8 @@ static bool open_file(struct many *many, const struct ps_reader *whole, struct f
     *reader = (struct ps_reader){.format = whole->format,
                                  .name = whole->name,
                                  .path = file->path,
-                                 .options = whole->options};
+                                 .options = whole->options,
+                                 .told = whole->way != NULL}; // by the first file
     if (!ps_reader_open(reader, error)) {
         free(reader);
         return false;
@@ -180,6 +181,8 @@ static bool add_file(struct ps_reader *whole, struct many *many, size_t i, struc
     whole->flags = i == 0 ? reader->flags : common_flags(whole->flags, reader->flags);
     whole->way = i == 0 ? reader->way : whole->way;
     whole->file_bytes += reader->file_bytes;
+    if (reader->row_group > whole->row_group)
+        whole->row_group = reader->row_group;
     if (!add_rows(whole, file, error))
         return false;
     if (many->open_count >= OPEN_MAX || file->rows == PS_ROWS_UNKNOWN)

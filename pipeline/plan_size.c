@@ -2,6 +2,8 @@
 // Backend, block and slots: what fits in memory and what runs fast.
 #include "pipeline/plan.h"
 
+#include "base/log.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -233,12 +235,37 @@ static int64_t largest_that_fits(const struct ps_plan *plan, int64_t target)
     return good;
 }
 
+// Rows that an input reads together, at any rate; 0: none says so.
+static int64_t row_group(const struct ps_plan *plan)
+{
+    int64_t group = 0;
+    for (int i = 0; i < plan->input_count; i++)
+        if (plan->ports[i].streamed && plan->readers[i].row_group > group)
+            group = plan->readers[i].row_group;
+    return group;
+}
+
+static void warn_of_group(const struct ps_plan *plan)
+{
+    int64_t group = row_group(plan);
+    if (group > plan->block_rows && (plan->rows < 0 || plan->rows > plan->block_rows))
+        ps_log(PS_LOG_WARNING,
+               "blocks of %lld row%s are read about %lld times over, as chunks of an input hold %lld "
+               "rows and are too large to be kept: more run.memory, or a larger run.block, reads them "
+               "once",
+               (long long)plan->block_rows, plan->block_rows == 1 ? "" : "s",
+               (long long)(group / plan->block_rows), (long long)group);
+}
+
 static int64_t wanted_rows(const struct ps_plan *plan, const struct ps_value *block)
 {
     uint64_t bytes = block->bytes > 0           ? block->bytes
                      : plan->backend == PS_CUDA ? CUDA_BLOCK_BYTES
                                                 : CPU_BLOCK_BYTES;
     int64_t rows = block->integer > 0 ? block->integer : (int64_t)(bytes / row_bytes(plan));
+    int64_t group = block->automatic ? row_group(plan) : 0;
+    if (group > 0)
+        rows = rows < group ? group : rows - rows % group;
     if (plan->rows >= 0 && rows > plan->rows)
         rows = plan->rows;
     return rows > 0 ? rows : 1;
@@ -267,9 +294,11 @@ bool ps_plan_size(struct ps_plan *plan, uint64_t device_free, struct ps_error *e
     if (!device->automatic && device_free > 0)
         plan->device_limit = device->bytes < device_free ? device->bytes : device_free;
     int64_t rows = wanted_rows(plan, block);
+    struct need need;
+    while (row_group(plan) > 0 && plan->slots > 2 && slots->automatic && !fits(plan, rows, &need))
+        plan->slots--; // each block that is smaller than a group reads all of it again
     if (block->automatic)
         rows = largest_that_fits(plan, rows);
-    struct need need;
     while (plan->slots > 1 && slots->automatic && (rows < 1 || !fits(plan, rows, &need))) {
         plan->slots--; // rather slower than not at all
         rows = block->automatic ? largest_that_fits(plan, wanted_rows(plan, block)) : rows;
@@ -280,5 +309,6 @@ bool ps_plan_size(struct ps_plan *plan, uint64_t device_free, struct ps_error *e
     plan->host_bytes = need.host;
     plan->device_bytes = need.device;
     plan->state_bytes = need.states;
+    warn_of_group(plan);
     return true;
 }

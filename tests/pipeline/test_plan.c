@@ -221,6 +221,41 @@ static void test_automatic_block(void)
     toy_job_free(&job);
 }
 
+// Rows that an input reads together stay together where memory allows it.
+static void test_groups(void)
+{
+    static const struct {
+        int group;
+        const char *run;
+        int64_t rows;
+        int slots;
+    } cases[] = {
+        {100, "slots: 3", 1300, 3},                       // whole groups of about 1 MiB
+        {2000, "slots: 3", 2000, 3},                      // larger than that
+        {2000000, "slots: 3, memory: 4 GiB", 1000000, 3}, // no more than there are
+        {2000, "memory: 12 MiB, threads: 8", 2000, 2},    // rather fewer slots
+        {2000, "block: 7 rows, slots: 3", 7, 3},
+    };
+    struct toy_job job = {0};
+    char text[400];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(text, sizeof text,
+                 "version: 1\ninputs: {a: {format: mem, rows: 1000000, width: 100, group: %d}}\n"
+                 "outputs: {a: {format: sink}}\nrun: {backend: cpu, %s}\n",
+                 cases[i].group, cases[i].run);
+        CU_ASSERT_FATAL(toy_job_plan(&job, text));
+        CU_ASSERT_EQUAL(job.plan->block_rows, cases[i].rows);
+        CU_ASSERT(job.plan->slots >= cases[i].slots);
+        toy_job_free(&job);
+    }
+    // Not enough memory for one group: what fits.
+    CU_ASSERT_FATAL(toy_job_plan(
+        &job, "version: 1\ninputs: {a: {format: mem, rows: 1000000, width: 100, group: 500000}}\n"
+              "outputs: {a: {format: sink}}\nrun: {backend: cpu, memory: 8 MiB}\n"));
+    CU_ASSERT(job.plan->block_rows > 1000 && job.plan->block_rows < 10000);
+    toy_job_free(&job);
+}
+
 static void check_refused(const char *format, const char *memory)
 {
     struct toy_job job = {0};
@@ -354,6 +389,7 @@ int main(void)
         {"all inputs reported", test_all_inputs_reported},
         {"backend", test_backend},
         {"automatic block", test_automatic_block},
+        {"groups of rows", test_groups},
         {"refusal", test_refusal},
         {"conversion counts", test_conversion_counts},
         {"layout", test_layout},

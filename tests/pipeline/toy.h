@@ -31,6 +31,7 @@ static const struct ps_option toy_read_options[] = {
      .kind = PS_INTEGER,
      .fallback = "0",
      .help = "microseconds of every third read"},
+    {.key = "group", .kind = PS_INTEGER, .fallback = "0", .help = "rows that are read together"},
     {.key = "fail_open", .kind = PS_TRUTH, .fallback = "false", .help = "opening fails"},
     {.key = NULL},
 };
@@ -67,6 +68,7 @@ static bool toy_reader_open(struct ps_reader *reader, struct ps_error *error)
                   (int64_t[]){unknown ? PS_ROWS_UNKNOWN : toy->rows, toy->width});
     reader->state = toy;
     reader->way = "made up";
+    reader->row_group = toy_integer(reader->options, "group");
     toy_open++;
     return true;
 }

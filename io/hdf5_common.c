@@ -50,7 +50,9 @@ static herr_t keep_description(unsigned n, const H5E_error2_t *entry, void *text
 
 static const char *advice(const char *reason)
 {
-    if (strstr(reason, "unable to lock file") != NULL)
+    if (strstr(reason, "unable to lock file") != NULL && strstr(reason, "errno = 11") == NULL)
+        return "; the file system may have no locks (HDF5_USE_FILE_LOCKING=FALSE does without)";
+    if (strstr(reason, "unable to lock file") != NULL) // EAGAIN
         return "; it is locked by another program that writes it "
                "(HDF5_USE_FILE_LOCKING=FALSE reads anyway, at your own risk)";
     return "";

@@ -7,7 +7,7 @@
 #include "base/dtype.h"
 #include "base/error.h"
 
-#define PS_RANK_MAX 8             // inputs may have rank 1 to 4; stages can add axes
+#define PS_RANK_MAX 8             // of inputs, and of what stages make of them
 #define PS_ROWS_UNKNOWN (-1)      // dims[0] of a stream whose end is not known yet (CSV)
 
 struct ps_array {

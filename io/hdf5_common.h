@@ -34,6 +34,8 @@ hid_t ps_hdf5_open(const char *path, unsigned flags, struct ps_error *error);
 // The dtype of a stored type, and the type to read it with (to be closed). False: not numeric;
 // *what_out then names it ("text", "compound").
 bool ps_hdf5_dtype(hid_t type, enum ps_dtype *dtype_out, hid_t *memory_out, const char **what_out);
+// Whether a float has more digits or a larger range than f64, as which it is read.
+bool ps_hdf5_is_wide(hid_t type);
 // A new library type that is the dtype in memory (bool: h5py's enum). Little or big endian as here.
 hid_t ps_hdf5_type(enum ps_dtype dtype);
 // Whether the stored type is the dtype as it lies in memory, but for the order of bytes.

@@ -2,6 +2,8 @@
 // Finding the dataset to read by its path, and saying why it is not found. Reads no data.
 #include "io/hdf5_find.h"
 
+#include "io/hdf5_element.h"
+
 #include "io/hdf5_walk.h"
 
 #include <stdio.h>
@@ -18,13 +20,10 @@ struct names { // of numeric datasets, then of links to elsewhere (which are not
 
 static bool is_numeric(hid_t group, const char *name)
 {
-    enum ps_dtype dtype;
     const char *what;
-    hid_t memory = -1, set = H5Dopen2(group, name, H5P_DEFAULT);
+    hid_t set = H5Dopen2(group, name, H5P_DEFAULT);
     hid_t type = set >= 0 ? H5Dget_type(set) : -1;
-    bool numeric = type >= 0 && ps_hdf5_dtype(type, &dtype, &memory, &what);
-    if (memory >= 0)
-        H5Tclose(memory);
+    bool numeric = type >= 0 && ps_hdf5_is_readable(type, &what);
     if (type >= 0)
         H5Tclose(type);
     if (set >= 0)

@@ -9,6 +9,7 @@
 #include "io/hdf5_probe.h"
 
 #include "base/clock.h"
+#include "base/log.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +32,7 @@ static const struct ps_option read_options[] = {
      .max = 31,
      .help = "Axis of the dataset to stream along; it becomes the first axis, the others keep "
              "their order"},
+    PS_HDF5_ELEMENT_OPTIONS,
     {.key = "follow",
      .kind = PS_CHOICE,
      .fallback = "folder",
@@ -66,27 +68,9 @@ static const struct ps_option write_options[] = {
 
 // ---- Opening ----
 
-static void not_numbers(const struct ps_reader *reader, hid_t type, const char *name,
-                        const char *what, struct ps_error *error)
+static bool set_array(struct ps_reader *reader, struct ps_error *error)
 {
-    struct ps_text members = {0};
-    char shown[80];
-    int count = H5Tget_class(type) == H5T_COMPOUND ? H5Tget_nmembers(type) : 0;
-    for (int i = 0; i < count && i < 20; i++) {
-        char *member = H5Tget_member_name(type, (unsigned)i);
-        if (member != NULL)
-            ps_text_printf(&members, "%s%s", i > 0 ? ", " : ": ",
-                           ps_escape(member, strlen(member), shown, sizeof shown));
-        H5free_memory(member);
-    }
-    ps_fail(error, PS_INPUT, "%s: dataset %s is %s%s, not numbers", reader->path, name, what,
-            members.data ? members.data : "");
-    ps_text_free(&members);
-}
-
-static bool set_array(struct ps_reader *reader, enum ps_dtype dtype, struct ps_error *error)
-{
-    const struct ps_hdf5_state *state = reader->state;
+    struct ps_hdf5_state *state = reader->state;
     const struct ps_hdf5_view *view = &state->view;
     char shape[PS_HDF5_SHAPE_TEXT];
     int64_t sizes[PS_HDF5_RANK_MAX] = {0};
@@ -99,34 +83,29 @@ static bool set_array(struct ps_reader *reader, enum ps_dtype dtype, struct ps_e
             PS_HDF5_RANK_MAX);
     for (int i = 0; i < view->rank; i++)
         sizes[i] = view->all[view->axes[i]].count;
-    ps_array_init(&reader->array, dtype, view->rank, sizes);
-    return true;
+    ps_array_init(&reader->array, state->element.raw, view->rank, sizes);
+    return ps_hdf5_element_array(&state->element, state->label, &reader->array, error);
 }
 
-// The dtype, and the shape of what is selected.
+// What elements are, and the shape of what is selected.
 static bool read_shape(struct ps_reader *reader, struct ps_error *error)
 {
     struct ps_hdf5_state *state = reader->state;
     hsize_t dims[H5S_MAX_RANK];
-    enum ps_dtype dtype;
-    const char *what;
-    hid_t type = H5Dget_type(state->set), space = H5Dget_space(state->set);
-    bool numeric = type >= 0 && ps_hdf5_dtype(type, &dtype, &state->memory, &what);
+    hid_t space = H5Dget_space(state->set);
     int rank = space >= 0 ? H5Sget_simple_extent_ndims(space) : -1;
     bool null = space >= 0 && H5Sget_simple_extent_type(space) == H5S_NULL;
-    if (type < 0 || rank < 0 || (rank > 0 && H5Sget_simple_extent_dims(space, dims, NULL) < 0))
+    if (rank > 0 && H5Sget_simple_extent_dims(space, dims, NULL) < 0)
         rank = -1;
-    bool opened = rank >= 0;
-    if (!opened)
-        ps_hdf5_fail(error, PS_INPUT, "%s: cannot read the type and shape of dataset %s",
-                     reader->path, state->name);
-    else if (!numeric)
-        not_numbers(reader, type, state->name, what, error);
-    if (type >= 0)
-        H5Tclose(type);
+    bool fine = rank >= 0;
+    if (!fine)
+        ps_hdf5_fail(error, PS_INPUT, "%s: cannot read the shape of dataset %s", reader->path,
+                     state->name);
     if (space >= 0)
         H5Sclose(space);
-    if (!opened || !numeric)
+    fine = fine &&
+           ps_hdf5_element_find(state->set, reader->options, state->label, &state->element, error);
+    if (!fine)
         return false;
     if (null)
         return ps_fail(error, PS_INPUT, "%s: dataset %s has no shape (it is empty)", reader->path,
@@ -134,7 +113,7 @@ static bool read_shape(struct ps_reader *reader, struct ps_error *error)
     return ps_hdf5_view_init(&state->view, rank, dims, ps_values_get(reader->options, "select"),
                              ps_values_get(reader->options, "axis"), reader->path, state->name,
                              error) &&
-           set_array(reader, dtype, error);
+           set_array(reader, error);
 }
 
 // An open dataset keeps its cache of chunks, so another size needs another opening.
@@ -181,7 +160,11 @@ static bool find_set(struct ps_reader *reader, struct ps_error *error)
     if (state->set >= 0)
         ps_escape(path, strlen(path), state->name, NAME_BYTES);
     free(path);
-    return state->set >= 0;
+    struct ps_text label = {0};
+    ps_text_printf(&label, "%s: dataset %s", reader->path, state->name);
+    state->label = label.data;
+    return state->set >= 0 &&
+           (!label.failed || ps_fail_memory(error, strlen(reader->path), "a name"));
 }
 
 static bool open_all(struct ps_reader *reader, struct ps_error *error)
@@ -199,9 +182,11 @@ static bool open_all(struct ps_reader *reader, struct ps_error *error)
     hid_t properties = fine ? H5Dget_create_plist(state->set) : -1;
     fine = fine && reopen(reader, properties, error);
     if (fine) {
-        ps_hdf5_find_direct(reader, properties);
+        if (ps_hdf5_element_is_plain(&state->element) && state->element.rank == 0)
+            ps_hdf5_find_direct(reader, properties);
         cover(state, properties);
-        ps_hdf5_read_columns(reader);
+        if (state->element.rank == 0 && state->element.unit == PS_HDF5_NUMBER)
+            ps_hdf5_read_columns(reader);
     }
     if (properties >= 0)
         H5Pclose(properties);
@@ -221,11 +206,11 @@ static void try_element(const struct ps_hdf5_state *state, bool last)
         axis->count = 1;
         axis->covered = false;
     }
-    void *element = malloc(H5Tget_size(state->memory) + 1);
+    void *element = malloc(state->element.bytes + 1);
     hid_t from = H5Dget_space(state->set);
     hid_t to = from >= 0 ? ps_hdf5_view_select(&one, from, 0, 1) : -1;
     if (element != NULL && to >= 0)
-        H5Dread(state->set, state->memory, to, from, H5P_DEFAULT, element);
+        H5Dread(state->set, state->element.memory, to, from, H5P_DEFAULT, element);
     if (to >= 0)
         H5Sclose(to);
     if (from >= 0)
@@ -249,7 +234,7 @@ static bool hdf5_open(struct ps_reader *reader, struct ps_error *error)
     struct ps_hdf5_state *state = calloc(1, sizeof *state);
     if (state == NULL)
         return ps_fail_memory(error, sizeof *state, "an HDF5 reader");
-    state->file = state->set = state->memory = state->found.group = -1;
+    state->file = state->set = state->element.memory = state->found.group = -1;
     state->raw = -1;
     reader->state = state;
     ps_hdf5_lock();
@@ -267,8 +252,7 @@ static void hdf5_close(struct ps_reader *reader)
 {
     struct ps_hdf5_state *state = reader->state;
     ps_hdf5_lock();
-    if (state->memory >= 0)
-        H5Tclose(state->memory);
+    ps_hdf5_element_free(&state->element);
     if (state->set >= 0)
         H5Dclose(state->set);
     ps_hdf5_found_free(&state->found);
@@ -277,6 +261,7 @@ static void hdf5_close(struct ps_reader *reader)
     ps_hdf5_unlock();
     ps_hdf5_places_free(&state->places);
     free(state->name);
+    free(state->label);
     if (state->raw >= 0)
         close(state->raw);
     free(state);
@@ -293,22 +278,42 @@ static bool read_library(struct ps_reader *reader, int64_t first_row, int64_t ro
     return fine;
 }
 
-// By way of a buffer, where the array's order is not the file's.
-static bool read_and_arrange(struct ps_reader *reader, int64_t first_row, int64_t rows, void *data,
-                             struct ps_read_result *result, struct ps_error *error)
+// Elements in the order of the array, from those in the order of the file; elements as they are
+// read become the array's. Both buffers are as large as the block as it is read.
+static bool decode_rows(struct ps_reader *reader, int64_t first_row, int64_t rows, char *from,
+                        char *arranged, void *data, struct ps_error *error)
+{
+    struct ps_hdf5_state *state = reader->state;
+    const struct ps_hdf5_element *element = &state->element;
+    bool plain = ps_hdf5_element_is_plain(element);
+    int64_t row_elements = 1;
+    for (int i = 1; i < state->view.rank; i++)
+        row_elements *= state->view.all[state->view.axes[i]].count;
+    if (!ps_hdf5_view_is_in_order(&state->view)) {
+        ps_hdf5_view_arrange(&state->view, rows, element->bytes, from, plain ? data : arranged);
+        from = arranged;
+    }
+    return plain || ps_hdf5_element_decode(element, state->label, first_row, row_elements, from,
+                                           rows * row_elements, data, error);
+}
+
+// By way of buffers, where the array's order is not the file's or its elements are others.
+static bool read_and_decode(struct ps_reader *reader, int64_t first_row, int64_t rows, void *data,
+                            struct ps_read_result *result, struct ps_error *error)
 {
     const struct ps_hdf5_state *state = reader->state;
-    size_t element = ps_dtype_bytes(reader->array.dtype);
-    size_t bytes = (size_t)ps_hdf5_view_elements(&state->view, rows) * element;
-    void *buffer = malloc(bytes);
-    if (buffer == NULL)
-        return ps_fail_memory(error, bytes, "rows in the order of the file");
-    bool fine = read_library(reader, first_row, rows, buffer, error);
+    bool both =
+        !ps_hdf5_view_is_in_order(&state->view) && !ps_hdf5_element_is_plain(&state->element);
+    size_t bytes = (size_t)ps_hdf5_view_elements(&state->view, rows) * state->element.bytes;
+    char *buffer = malloc(bytes + 1), *arranged = both ? malloc(bytes + 1) : NULL;
+    bool fine = (buffer != NULL && (!both || arranged != NULL)) ||
+                ps_fail_memory(error, bytes, "rows as the file has them");
+    fine = fine && read_library(reader, first_row, rows, buffer, error);
     double start = ps_clock_ms();
-    if (fine)
-        ps_hdf5_view_arrange(&state->view, rows, element, buffer, data);
+    fine = fine && decode_rows(reader, first_row, rows, buffer, arranged, data, error);
     result->decode_ms += ps_clock_ms() - start;
     free(buffer);
+    free(arranged);
     return fine;
 }
 
@@ -317,15 +322,16 @@ static bool hdf5_read(struct ps_reader *reader, int64_t first_row, int64_t rows,
 {
     const struct ps_hdf5_state *state = reader->state;
     size_t count = (size_t)(rows * ps_array_row_elements(&reader->array));
+    bool plain = ps_hdf5_element_is_plain(&state->element);
     result->rows = rows;
-    result->bytes = ps_array_row_bytes(&reader->array) * (size_t)rows;
-    if (result->bytes == 0)
+    result->bytes = (size_t)ps_hdf5_view_elements(&state->view, rows) * state->element.bytes;
+    if (count == 0)
         return true;
     bool fine = state->raw >= 0 ? ps_hdf5_read_direct(reader, first_row, rows, data, error)
-                : ps_hdf5_view_is_in_order(&state->view)
+                : plain && ps_hdf5_view_is_in_order(&state->view)
                     ? read_library(reader, first_row, rows, data, error)
-                    : read_and_arrange(reader, first_row, rows, data, result, error);
-    if (fine)
+                    : read_and_decode(reader, first_row, rows, data, result, error);
+    if (fine && plain)
         result->decode_ms +=
             ps_decode(reader->array.dtype, state->raw >= 0 && state->swapped, data, count);
     return fine;

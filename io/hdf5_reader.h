@@ -3,15 +3,18 @@
 #ifndef PS_IO_HDF5_READER_H
 #define PS_IO_HDF5_READER_H
 
+#include "io/hdf5_element.h"
 #include "io/hdf5_find.h"
 #include "io/hdf5_view.h"
 
 struct ps_hdf5_state {
-    hid_t file, set, memory; // memory: the type to read with
+    hid_t file, set;
     struct ps_hdf5_places places;
     struct ps_hdf5_found found; // where the dataset is
     char *name;                 // of the dataset, for messages (escaped)
+    char *label;                // "FILE: dataset NAME", likewise
     struct ps_hdf5_view view;   // what is read of it
+    struct ps_hdf5_element element; // what its elements are
     int raw;                    // descriptor for direct reads, or -1
     uint64_t offset;            // of row 0 in the file, for direct reads
     int64_t stride;             // bytes from one row to the next, likewise

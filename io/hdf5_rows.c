@@ -16,7 +16,7 @@ static bool read_range(const struct ps_reader *reader, struct range range, struc
     const struct ps_hdf5_state *state = reader->state;
     hid_t from = H5Dget_space(state->set);
     hid_t to = from >= 0 ? ps_hdf5_view_select(&state->view, from, range.first, range.count) : -1;
-    bool fine = to >= 0 && H5Dread(state->set, state->memory, to, from, H5P_DEFAULT, data) >= 0;
+    bool fine = to >= 0 && H5Dread(state->set, state->element.memory, to, from, H5P_DEFAULT, data) >= 0;
     if (!fine) // before other calls take the reason away
         ps_hdf5_fail(error, PS_INPUT, "%s: cannot read rows %lld to %lld of dataset %s",
                      reader->path, (long long)shown.first,

@@ -21,7 +21,7 @@ struct ps_hdf5_view {
     int moved;              // the axis that was moved to the front, or -1
 };
 
-#define PS_HDF5_RANK_MAX 4 // of inputs; of more axes those of one element are left out
+#define PS_HDF5_RANK_MAX PS_RANK_MAX // of more axes those of one element are left out
 
 // select, axis: values of the input's options; name: of the dataset, escaped. PS_INPUT for what
 // does not fit the shape, PS_USAGE for what is no selection at all.

@@ -99,9 +99,9 @@ static bool refuse(const struct ps_record_choice *choice, const struct piece *pi
                        place->path, row, value, dtype, ps_dtype_name(member->dtype));
     return ps_fail(error, PS_INPUT,
                    "%s, row %lld, column '%s': %s cannot be held by %s; read this "
-                   "column as an input of its own (`columns: [%s]`, `dtype: %s`)",
+                   "column as an input of its own (`columns: [%s]`)",
                    place->path, row, ps_escape(column, strlen(column), name, sizeof name), value,
-                   dtype, name, ps_dtype_name(member->dtype));
+                   dtype, name);
 }
 
 static bool decode_piece(const struct ps_record_choice *choice, const struct piece *piece,

@@ -16,12 +16,6 @@ static void check_stream(struct ps_port *port, const struct ps_config_input *inp
                        input->name);
         port->failed = true;
     }
-    if (port->array.rank > 4) {
-        ps_problem_add(problems, PS_INPUT, input->place,
-                       "input '%s' has %d axes; at most 4 are supported", input->name,
-                       port->array.rank);
-        port->failed = true;
-    }
 }
 
 // A whole array needs its size before any memory is taken. Readers start again at row 0.

@@ -140,14 +140,15 @@ TABLE = {
                   for order in ("be", "le") for code, v in
                   [(kind + str(n), [0, 1 if kind == "u" else -1, 2, 3, 100]) for kind in "iu" for n in (1, 2, 4, 8)]],
     "h-bool": [Array([1, 0, 1, 1], dtype="bool")],
-    "h-compound": [Error("a", "b", "v", "columns"), Array([2.5, -4], entry="columns: [b]", dtype="float64")],
+    "h-compound": [Array([2.5, -4], entry="columns: [b]", dtype="float64"),
+                   Error("no column 'w'", "a, b, v", entry="columns: [w]")],
     "h-type-vlen": [Error("/vlen", "variable length")],
     "h-type-fstr": [Error("/fstr", "text")],
     "h-type-arraytype": [Array(shape=(3, 2, 2), dtype="float32")],
     "h-bfloat16": [Array([1, -2.5, 3.140625, 65536], dtype="float32")],
     "h-int12": [Array([-2048, -1, 5, 2047], dtype="int16")],
     "h-uint24": [Array([1, 70000, 16777215], dtype="uint32")],
-    "h-longdouble": [Array([1, 2.5], dtype="float64")],
+    "h-longdouble": [Array([1, 2.5], dtype="float64", warns=["wider than f64"])],
     "h-lay-chunked": [Array(**SHAPE46)],
     "h-lay-compact": [Array(**SHAPE46)],
     "h-lay-shrunk": [Array(**SHAPE46)],
@@ -247,7 +248,7 @@ TABLE = {
     "r-gap": [Array(entry="dtype: f4, shape: [-1, 4], stride: 24", shape=(3, 4), sum=66)],
     "r-zero": [Array([], entry="dtype: f4, shape: [-1, 4]", shape=(0, 4)),
                Error("holds 0", entry="dtype: f4, shape: [3, 4]")],
-    "r-dir": [Error("is a directory", path="raw", entry="dtype: f4")],
+    "r-dir": [Error("is a folder", path="raw", entry="dtype: f4")],
 }
 
 

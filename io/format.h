@@ -28,6 +28,7 @@ struct ps_reader {
     const struct ps_values *options; // of format->read_options
     bool told;                       // no warnings of the way of reading: a file of the same list
                                      // has given them
+    bool seen;                       // this file was opened before, and all was well
     unsigned flags;                  // the format's; open may change how this file is read
     struct ps_array array;           // filled in by open; dims[0] may be PS_ROWS_UNKNOWN
     const char *way;                 // filled in by open: static text

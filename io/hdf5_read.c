@@ -238,8 +238,8 @@ static bool hdf5_open(struct ps_reader *reader, struct ps_error *error)
     state->raw = -1;
     reader->state = state;
     ps_hdf5_lock();
-    bool fine =
-        ps_hdf5_probe(reader->path, try_all, reader, NULL, error) && open_all(reader, error);
+    bool fine = (reader->seen || ps_hdf5_probe(reader->path, try_all, reader, NULL, error)) &&
+                open_all(reader, error);
     ps_hdf5_unlock();
     size_t bytes = 0;
     if (fine && ps_array_bytes(&reader->array, &bytes))

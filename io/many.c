@@ -19,6 +19,7 @@ struct file {
     struct ps_reader *reader; // while it is open
     int users;                // reads under way
     uint64_t used;            // when it was taken last
+    bool seen;                // it was opened before
 };
 
 struct many {
@@ -55,12 +56,14 @@ static bool open_file(struct many *many, const struct ps_reader *whole, struct f
                                  .name = whole->name,
                                  .path = file->path,
                                  .options = whole->options,
-                                 .told = whole->way != NULL}; // by the first file
+                                 .told = whole->way != NULL, // by the first file
+                                 .seen = file->seen};
     if (!ps_reader_open(reader, error)) {
         free(reader);
         return false;
     }
     file->reader = reader;
+    file->seen = true;
     many->open_count++;
     return true;
 }

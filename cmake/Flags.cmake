@@ -32,3 +32,6 @@ if(PS_SANITIZE)
     $<$<AND:$<COMPILE_LANGUAGE:C,CXX>,$<BOOL:${PS_GCC}>>:-Wno-maybe-uninitialized>)
   target_link_options(ps_flags INTERFACE -fsanitize=${PS_SANITIZE})
 endif()
+if(PS_FUZZ) # the coverage that libFuzzer follows
+  target_compile_options(ps_flags INTERFACE $<$<COMPILE_LANGUAGE:C,CXX>:-fsanitize=fuzzer-no-link>)
+endif()

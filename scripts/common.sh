@@ -59,3 +59,10 @@ build() {
     shift
     (cd "$ROOT" && cmake --preset "$preset" "$@" && cmake --build "build/$preset" --parallel) >&2
 }
+
+# Whether clang is there with libFuzzer.
+can_fuzz() {
+    command -v clang >/dev/null && command -v clang++ >/dev/null &&
+        echo 'int LLVMFuzzerTestOneInput(const char *d, long n) { return d == 0 && n; }' |
+        clang -fsanitize=fuzzer -x c - -o /dev/null 2>/dev/null
+}

@@ -26,7 +26,8 @@ static void forms(void)
         ps_complex_convert(form, PS_F64, pairs, COUNT, out);
         ps_complex_convert(form, PS_F32, singles, COUNT, few);
         for (int i = 0; i < COUNT; i++) {
-            double complex z = CMPLX(pairs[2 * i], pairs[2 * i + 1]);
+            double complex z;
+            memcpy(&z, &pairs[2 * i], sizeof z); // as C99 lays it out; clang lacks CMPLX
             double first = f == PS_COMPLEX_PARTS || f == PS_COMPLEX_REAL ? creal(z)
                            : f == PS_COMPLEX_IMAG                        ? cimag(z)
                            : f == PS_COMPLEX_PHASE                       ? carg(z)

@@ -230,18 +230,30 @@ static bool add_members(struct walk *walk, const char *name, hid_t type, hid_t m
     return add_number(walk, name, type, memory, offset);
 }
 
+bool ps_hdf5_is_complex(hid_t type, enum ps_dtype *dtype_out)
+{
+    int parts[2];
+    return complex_dtype(type, dtype_out, parts);
+}
+
+bool ps_hdf5_record(hid_t type, const char *label, struct ps_record *record, hid_t *memory_out,
+                    struct ps_error *error)
+{
+    struct walk walk = {record, label, error};
+    *memory_out = numbers_of(type, 0);
+    if (*memory_out < 0)
+        return ps_fail(error, PS_INPUT, "%s is compound, and none of its members are numbers",
+                       label);
+    record->bytes = H5Tget_size(*memory_out);
+    return add_compound(&walk, "", type, *memory_out, 0, 0);
+}
+
 static bool find_record(struct ps_hdf5_element *element, hid_t type,
                         const struct ps_values *options, const char *label, struct ps_error *error)
 {
     static const struct ps_value no_dtype = {.given = false};
-    struct walk walk = {&element->record, label, error};
     element->unit = PS_HDF5_RECORD;
-    element->memory = numbers_of(type, 0);
-    if (element->memory < 0)
-        return ps_fail(error, PS_INPUT, "%s is compound, and none of its members are numbers",
-                       label);
-    element->record.bytes = H5Tget_size(element->memory);
-    if (!add_compound(&walk, "", type, element->memory, 0, 0) ||
+    if (!ps_hdf5_record(type, label, &element->record, &element->memory, error) ||
         !ps_record_choose(&element->record, ps_values_get(options, "columns"), &no_dtype, label,
                           &element->choice, error))
         return false;

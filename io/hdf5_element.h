@@ -46,6 +46,12 @@ bool ps_hdf5_element_find(hid_t set, const struct ps_values *options, const char
                           struct ps_hdf5_element *element_out, struct ps_error *error);
 // Whether a type can be read at all; *what_out says what it is otherwise ("text").
 bool ps_hdf5_is_readable(hid_t type, const char **what_out);
+// Whether a type is a complex number, and of what.
+bool ps_hdf5_is_complex(hid_t type, enum ps_dtype *dtype_out);
+// The members of a compound, those that cannot be read with their reason; *memory_out is the type to
+// read them with (to be closed).
+bool ps_hdf5_record(hid_t type, const char *label, struct ps_record *record_out, hid_t *memory_out,
+                    struct ps_error *error);
 // Gives an array of elements the axes, column names and dtype that they become.
 bool ps_hdf5_element_array(const struct ps_hdf5_element *element, const char *label,
                            struct ps_array *array, struct ps_error *error);

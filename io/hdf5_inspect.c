@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an HDF5 file holds, as a tree. Links are named, not followed; sources of virtual datasets
 // and external files are looked at under the file's own folder only.
+#include "io/hdf5_describe.h"
+#include "io/hdf5_element.h"
 #include "io/hdf5_find.h"
 #include "io/hdf5_probe.h"
 #include "io/hdf5_storage.h"
@@ -15,7 +17,8 @@
 struct tree {
     struct ps_text *out;
     struct ps_hdf5_places places;
-    char *largest; // path of the largest numeric dataset
+    char *largest; // path of the largest dataset that can be read
+    struct ps_text keys; // and what its entry needs besides the path
     uint64_t largest_bytes;
 };
 
@@ -27,9 +30,10 @@ static const char *shown(const char *text, char out[300])
 static herr_t print_attribute(hid_t object, const char *name, const H5A_info_t *info, void *context)
 {
     char text[300];
-    (void)object;
-    ps_text_printf(context, "      @%s (%llu bytes)\n", shown(name, text),
-                   (unsigned long long)info->data_size);
+    (void)info;
+    ps_text_printf(context, "      @%s = ", shown(name, text));
+    ps_hdf5_describe_attribute(object, name, context);
+    ps_text_add(context, "\n");
     return 0;
 }
 
@@ -50,7 +54,7 @@ static void print_shape(const struct shape *shape, struct ps_text *out)
 }
 
 // The largest is what the entry at the end reads.
-static void remember_largest(struct tree *tree, const char *path, uint64_t bytes)
+static void remember_largest(struct tree *tree, const char *path, hid_t set, uint64_t bytes)
 {
     struct ps_text name = {0};
     if (tree->largest != NULL && bytes <= tree->largest_bytes)
@@ -59,16 +63,17 @@ static void remember_largest(struct tree *tree, const char *path, uint64_t bytes
     free(tree->largest);
     tree->largest = name.data;
     tree->largest_bytes = bytes;
+    tree->keys.length = 0;
+    ps_hdf5_entry_keys(set, &tree->keys);
 }
 
 static void print_opened(const struct ps_hdf5_item *item, hid_t set, struct tree *tree)
 {
-    enum ps_dtype dtype = PS_F64;
     const char *what = "?";
     struct shape shape = {.rank = -1};
     struct ps_error error = {0};
-    hid_t memory = -1, space = -1, type = H5Dget_type(set);
-    bool numeric = type >= 0 && ps_hdf5_dtype(type, &dtype, &memory, &what);
+    hid_t space = -1, type = H5Dget_type(set);
+    bool readable = type >= 0 && ps_hdf5_is_readable(type, &what);
     uint64_t bytes = type >= 0 ? H5Tget_size(type) : 0;
     bool whole = ps_hdf5_check_storage(&tree->places, set, item->path, &error);
     if (whole || !ps_hdf5_shape_needs_sources(set)) // else asking would open them
@@ -77,15 +82,13 @@ static void print_opened(const struct ps_hdf5_item *item, hid_t set, struct tree
         shape.rank = H5Sget_simple_extent_dims(space, shape.dims, shape.most);
     for (int i = 0; i < shape.rank; i++)
         bytes = __builtin_mul_overflow(bytes, shape.dims[i], &bytes) ? UINT64_MAX : bytes;
-    ps_text_add(tree->out, numeric ? ps_dtype_name(dtype) : what);
+    ps_hdf5_describe_type(type, tree->out);
     print_shape(&shape, tree->out);
     ps_hdf5_print_storage(set, space, bytes, tree->out);
     if (!whole)
         ps_text_printf(tree->out, "\n      cannot be read: %s", error.text);
-    else if (numeric)
-        remember_largest(tree, item->path, bytes);
-    if (memory >= 0)
-        H5Tclose(memory);
+    else if (readable)
+        remember_largest(tree, item->path, set, bytes);
     if (type >= 0)
         H5Tclose(type);
     if (space >= 0)
@@ -206,6 +209,7 @@ static bool inspect(void *context, struct ps_text *out, struct ps_error *error)
         struct ps_text more = {0};
         ps_text_add(&more, "dataset: ");
         quote(tree.largest, &more);
+        ps_text_append(&more, tree.keys.data, tree.keys.length);
         ps_inspect_entry(path, more.data, out);
         ps_text_free(&more);
     }
@@ -213,6 +217,7 @@ static bool inspect(void *context, struct ps_text *out, struct ps_error *error)
         H5Fclose(file);
     ps_hdf5_places_free(&tree.places);
     free(tree.largest);
+    ps_text_free(&tree.keys);
     return fine;
 }
 

@@ -90,6 +90,12 @@ void app_topics(app_topic_visit *visit, void *context);
 void app_topic_text(const struct app_topic *topic, struct ps_text *out);
 void app_topic_markdown(const struct app_topic *topic, struct ps_text *out);
 
+// ---- Files (app/inspect.c) ----
+struct ps_format;
+// The format that looks at a file: the one named `wanted`, or the one that recognises it.
+bool app_inspect_format(const char *path, const char *wanted, const struct ps_format **format_out,
+                        struct ps_error *error);
+
 // ---- Jobs (app/job.c) ----
 struct ps_job;
 // Loads and plans the config of `run` and `plan`, printing every fault. *job_out is NULL on
@@ -104,6 +110,7 @@ extern volatile int app_stop;
 enum ps_status app_run(const struct app_args *args);
 enum ps_status app_plan(const struct app_args *args);
 enum ps_status app_inspect(const struct app_args *args);
+enum ps_status app_init(const struct app_args *args);
 enum ps_status app_ops(const struct app_args *args);
 enum ps_status app_doctor(const struct app_args *args);
 enum ps_status app_bench(const struct app_args *args);

@@ -33,6 +33,12 @@ static const struct app_flag inspect_flags[] = {
     {0},
 };
 
+static const struct app_flag init_flags[] = {
+    {"--format", "NAME", false, "Take the file for this format instead of recognising it"},
+    {"--output", "CONFIG", false, "Write the config there, or - for standard output"},
+    {0},
+};
+
 static const struct app_flag ops_flags[] = {
     {"--schema", NULL, false, "Print the JSON Schema of the config, for editors and checkers"},
     {"--markdown", NULL, false, "Print tables in Markdown"},
@@ -74,6 +80,11 @@ const struct app_command app_commands[] = {
     {"inspect", "FILE...", 1, 1000, "Show what a data file holds and the config lines to read it",
      "Recognises the file's format by its suffix, then by its first bytes.", inspect_flags,
      app_inspect},
+    {"init", "FILE", 1, 1, "Write a config that reads a data file and runs",
+     "Writes FILE's name with .yaml into the current folder, never over a file that is there. The "
+     "config reads what `penstock inspect` finds (of several datasets the largest), reduces it over "
+     "its rows, and is meant to be changed.",
+     init_flags, app_init},
     {"ops", "[NAME...]", 0, 1000, "List config keys, formats and stages with their options",
      "Without NAME everything; NAME is a part of the config (inputs, stages, outputs, run, "
      "run.cuda), a format or a stage.",

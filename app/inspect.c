@@ -29,18 +29,26 @@ static bool choose_format(const char *path, const char *wanted, const struct ps_
     return true;
 }
 
-static bool inspect(const char *path, const char *wanted, struct ps_text *text,
-                    struct ps_error *error)
+bool app_inspect_format(const char *path, const char *wanted, const struct ps_format **format_out,
+                        struct ps_error *error)
 {
     char shown[512];
     struct stat status;
-    const struct ps_format *format;
     ps_escape(path, strlen(path), shown, sizeof shown);
+    if (strcmp(path, "-") == 0)
+        return ps_fail(error, PS_USAGE, "standard input cannot be looked at: it could not be read again");
     if (stat(path, &status) != 0)
         return ps_fail_errno(error, PS_INPUT, "cannot open %s", shown);
     if (S_ISDIR(status.st_mode))
         return ps_fail(error, PS_INPUT, "%s is a folder, not a file", shown);
-    return choose_format(path, wanted, &format, error) && format->inspect(path, text, error);
+    return choose_format(path, wanted, format_out, error);
+}
+
+static bool inspect(const char *path, const char *wanted, struct ps_text *text,
+                    struct ps_error *error)
+{
+    const struct ps_format *format;
+    return app_inspect_format(path, wanted, &format, error) && format->inspect(path, text, error);
 }
 
 enum ps_status app_inspect(const struct app_args *args)

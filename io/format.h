@@ -72,7 +72,8 @@ struct ps_format {
                  struct ps_read_result *result_out, struct ps_error *error);
     void (*close)(struct ps_reader *reader); // also after a failed open
     const struct ps_format_writer *writer;   // NULL: cannot be written
-    // What a file holds, for people, and an `inputs:` entry that reads it. May be NULL.
+    // What a file holds, for people; the lines from the last "inputs:" on are a section of a config
+    // that reads it (not there when nothing can be read). May be NULL.
     bool (*inspect)(const char *path, struct ps_text *out, struct ps_error *error);
 };
 

@@ -258,27 +258,50 @@ void ps_npy_describe(const struct ps_npy_header *header, struct ps_text *out)
     describe_members(&header->type.record, out);
 }
 
-void ps_npy_entry(const struct ps_npy_header *header, struct ps_text *out)
+static void add_key(struct ps_text *out, const char *text)
 {
-    const struct ps_record *record = &header->type.record;
-    int refused = 0, used = 0;
-    if (header->array.rank == 0)
-        ps_text_add(out, "load: whole");
-    if (!header->type.structured && record->members[0].time != NULL) {
-        ps_text_printf(out, "%sdates: time_s", out->length > 0 ? ", " : "");
-        return;
-    }
-    if (header->type.is_complex)
-        ps_text_printf(out, "%scomplex: parts", out->length > 0 ? ", " : "");
+    ps_text_printf(out, "%s%s", out->length > 0 ? ", " : "", text);
+}
+
+// Dates and complex numbers can be read when a key says as what.
+static bool can_be_read(const struct ps_member *member)
+{
+    return member->refused == NULL || member->refused == ps_npy_date_member ||
+           member->refused == ps_npy_complex_member;
+}
+
+static void add_columns(const struct ps_record *record, struct ps_text *out)
+{
+    int readable = 0, listed = 0;
     for (int i = 0; i < record->member_count; i++)
-        refused += record->members[i].refused != NULL;
-    if (refused == 0 || refused == record->member_count)
+        readable += can_be_read(&record->members[i]);
+    if (readable == 0 || readable == record->member_count)
         return;
+    add_key(out, "columns: [");
     for (int i = 0; i < record->member_count; i++) {
-        if (record->members[i].refused != NULL)
+        if (!can_be_read(&record->members[i]))
             continue;
-        ps_text_add(out, used++ == 0 ? "columns: [" : ", ");
+        ps_text_add(out, listed++ > 0 ? ", " : "");
         ps_inspect_quoted(record->members[i].name, out);
     }
     ps_text_add(out, "]");
+}
+
+void ps_npy_entry(const struct ps_npy_header *header, struct ps_text *out)
+{
+    const struct ps_record *record = &header->type.record;
+    bool dates = !header->type.structured && record->members[0].time != NULL;
+    bool complex = header->type.is_complex;
+    for (int i = 0; i < record->member_count; i++) {
+        dates = dates || record->members[i].refused == ps_npy_date_member;
+        complex = complex || record->members[i].refused == ps_npy_complex_member;
+    }
+    if (header->array.rank == 0)
+        add_key(out, "load: whole");
+    if (dates)
+        add_key(out, "dates: time_s");
+    if (complex)
+        add_key(out, "complex: parts");
+    if (header->type.structured)
+        add_columns(record, out);
 }

@@ -30,6 +30,10 @@ bool ps_hdf5_says(const char *text);
 // Opens for reading; says why not (not HDF5, locked, truncated, ...). -1 on failure. flags:
 // H5F_ACC_RDONLY, and H5F_ACC_SWMR_READ beside a writer.
 hid_t ps_hdf5_open(const char *path, unsigned flags, struct ps_error *error);
+// As H5Fopen, for files that may be being written.
+hid_t ps_hdf5_file(const char *path, unsigned flags);
+// Whether the file is marked as being written in a way that lets others read it (SWMR).
+bool ps_hdf5_is_swmr(const char *path);
 
 // The dtype of a stored type, and the type to read it with (to be closed). False: not numeric;
 // *what_out then names it ("text", "compound").

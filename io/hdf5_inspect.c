@@ -198,10 +198,14 @@ static bool inspect(void *context, struct ps_text *out, struct ps_error *error)
     const char *path = context;
     struct stat status;
     struct tree tree = {.out = out};
-    hid_t file = ps_hdf5_open(path, H5F_ACC_RDONLY, error);
-    bool fine = file >= 0 && ps_hdf5_places_init(&tree.places, path, false, H5F_ACC_RDONLY, error);
+    bool beside = ps_hdf5_is_swmr(path); // being written, and its writer allows to read it
+    unsigned flags = beside ? H5F_ACC_RDONLY | H5F_ACC_SWMR_READ : H5F_ACC_RDONLY;
+    hid_t file = ps_hdf5_open(path, flags, error);
+    bool fine = file >= 0 && ps_hdf5_places_init(&tree.places, path, false, flags, error);
     if (fine) {
         ps_inspect_file(path, "hdf5", stat(path, &status) == 0 ? (uint64_t)status.st_size : 0, out);
+        if (beside)
+            ps_text_add(out, "marked as open for writing: shown as it is beside its writer\n");
         fine = print_tree(file, &tree) ||
                ps_hdf5_fail(error, PS_INPUT, "%s: cannot walk through the file", path);
     }
@@ -210,6 +214,7 @@ static bool inspect(void *context, struct ps_text *out, struct ps_error *error)
         ps_text_add(&more, "dataset: ");
         quote(tree.largest, &more);
         ps_text_append(&more, tree.keys.data, tree.keys.length);
+        ps_text_add(&more, beside ? ", swmr: true" : "");
         ps_inspect_entry(path, more.data, out);
         ps_text_free(&more);
     }

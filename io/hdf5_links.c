@@ -140,7 +140,7 @@ static enum ps_hdf5_end step_external(struct walk *walk, const char *part, const
         return PS_HDF5_BROKEN;
     if (where == PS_HDF5_MISSING)
         return broken(walk, "is not there");
-    hid_t file = H5Fopen(found, places->flags, H5P_DEFAULT);
+    hid_t file = ps_hdf5_file(found, places->flags);
     if (file < 0) {
         ps_hdf5_fail(walk->error, PS_INPUT, "%s: %s, which cannot be opened", places->path,
                      walk->links > 1 ? walk->last : walk->first);

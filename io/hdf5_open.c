@@ -132,15 +132,44 @@ static void explain(const char *path, int file, uint64_t bytes, unsigned flags,
     H5Eclear2(H5E_DEFAULT);
 }
 
+// Beside a writer the library tries again when it meets broken metadata, a hundred times, and each
+// time it waits twice as long.
+#define SWMR_ATTEMPTS 30 // about a second
+
+hid_t ps_hdf5_file(const char *path, unsigned flags)
+{
+    static hid_t patient = -1; // kept: closing it would take the reason of a failure away
+    if (!(flags & H5F_ACC_SWMR_READ))
+        return H5Fopen(path, flags, H5P_DEFAULT);
+    if (patient < 0)
+        patient = H5Pcreate(H5P_FILE_ACCESS);
+    return patient >= 0 && H5Pset_metadata_read_attempts(patient, SWMR_ATTEMPTS) >= 0
+               ? H5Fopen(path, flags, patient)
+               : -1;
+}
+
 hid_t ps_hdf5_open(const char *path, unsigned flags, struct ps_error *error)
 {
     uint64_t bytes;
     int raw = ps_file_open(path, &bytes, error); // refuses what is no file without waiting
     if (raw < 0)
         return -1;
-    hid_t file = H5Fopen(path, flags, H5P_DEFAULT);
+    hid_t file = ps_hdf5_file(path, flags);
     if (file < 0)
         explain(path, raw, bytes, flags, error);
     close(raw);
     return file;
+}
+
+bool ps_hdf5_is_swmr(const char *path)
+{
+    uint64_t bytes;
+    struct ps_error ignored = {0};
+    int raw = ps_file_open(path, &bytes, &ignored);
+    struct header header = {0};
+    if (raw >= 0) {
+        header = read_header(raw, bytes);
+        close(raw);
+    }
+    return header.writing && header.swmr;
 }

@@ -34,12 +34,13 @@ static bool write_all(int pipe, const void *data, size_t bytes)
 static void be_quiet(rlim_t seconds)
 {
     static const int signals[] = {SIGSEGV, SIGBUS,  SIGABRT, SIGFPE, SIGILL,
-                                  SIGXCPU, SIGPIPE, SIGINT,  SIGTERM};
+                                  SIGXCPU, SIGALRM, SIGPIPE, SIGINT, SIGTERM};
     struct rlimit none = {0, 0}, time = {seconds, seconds + 1};
     sigset_t all;
     prctl(PR_SET_PDEATHSIG, SIGKILL); // not to go on alone
     setrlimit(RLIMIT_CORE, &none);
     setrlimit(RLIMIT_CPU, &time);
+    alarm((unsigned)seconds * 30); // waiting takes no processor time
     ps_log_set(NULL, NULL);
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (null >= 0) {
@@ -93,7 +94,7 @@ static bool is_corrupt(const char *path, int status, struct ps_error *error)
                        "opening %s in a process of its own: that was killed (is "
                        "there enough memory?)",
                        path);
-    if (number == SIGXCPU)
+    if (number == SIGXCPU || number == SIGALRM)
         return ps_fail(error, PS_INPUT,
                        "%s is corrupt: the HDF5 library does not come to an end with it", path);
     return ps_fail(error, PS_INPUT, "%s is corrupt: the HDF5 library crashes when it opens it (%s)",

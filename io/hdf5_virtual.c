@@ -114,7 +114,7 @@ static bool open_file(struct check *check, const char *file, bool *missing_out)
         *missing_out = place == PS_HDF5_MISSING;
         if (place != PS_HDF5_HERE)
             return false;
-        check->open_file = H5Fopen(found, check->places->flags, H5P_DEFAULT);
+        check->open_file = ps_hdf5_file(found, check->places->flags);
     }
     check->open_name = ps_strdup(file);
     return (check->open_file >= 0 && check->open_name != NULL) ||

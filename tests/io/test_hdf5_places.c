@@ -238,6 +238,10 @@ static void test_inspect(void)
     for (size_t i = 0; i < sizeof chunks / sizeof *chunks; i++)
         CHECK_TEXT(text.data, chunks[i]);
     ps_text_free(&text);
+    CU_ASSERT(ps_format_hdf5.inspect(PS_TEST_DATA "/cases/hdf5/open_for_write.h5", &text, &error));
+    CHECK_TEXT(text.data, "marked as open for writing");
+    CHECK_TEXT(text.data, "dataset: \"/d\", swmr: true}");
+    ps_text_free(&text);
     CU_ASSERT(ps_format_hdf5.inspect(PS_TEST_DATA "/hdf5/places/in/deep.h5", &text, &error));
     CHECK_TEXT(text.data, "/ (too deep: not entered)");
     ps_text_free(&text);

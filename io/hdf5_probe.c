@@ -19,6 +19,14 @@
 #define SECONDS_LEAST 20
 #define SECONDS_MOST 600
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define HAS_SANITIZER true
+#elif defined(__has_feature)
+#define HAS_SANITIZER (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#else
+#define HAS_SANITIZER false
+#endif
+
 static bool write_all(int pipe, const void *data, size_t bytes)
 {
     for (size_t done = 0; done < bytes;) {
@@ -45,7 +53,8 @@ static void be_quiet(rlim_t seconds)
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (null >= 0) {
         dup2(null, STDOUT_FILENO);
-        dup2(null, STDERR_FILENO);
+        if (!HAS_SANITIZER) // which has something to say about us
+            dup2(null, STDERR_FILENO);
     }
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         signal(signals[i], SIG_DFL);

@@ -157,14 +157,14 @@ static bool find_set(struct ps_reader *reader, struct ps_error *error)
         return ps_fail_memory(error, NAME_BYTES, "a name");
     state->set = ps_hdf5_find(state->file, &state->places, value->given ? value->text : NULL,
                               &state->found, &path, error);
-    if (state->set >= 0)
-        ps_escape(path, strlen(path), state->name, NAME_BYTES);
+    if (state->set < 0)
+        return false; // and there is no path
+    ps_escape(path, strlen(path), state->name, NAME_BYTES);
     free(path);
     struct ps_text label = {0};
     ps_text_printf(&label, "%s: dataset %s", reader->path, state->name);
     state->label = label.data;
-    return state->set >= 0 &&
-           (!label.failed || ps_fail_memory(error, strlen(reader->path), "a name"));
+    return !label.failed || ps_fail_memory(error, strlen(reader->path), "a name");
 }
 
 static bool open_all(struct ps_reader *reader, struct ps_error *error)

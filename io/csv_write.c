@@ -62,7 +62,7 @@ static bool put(struct ps_writer *writer, const char *text, size_t length, struc
 static bool end_line(struct ps_writer *writer, struct ps_error *error)
 {
     const struct state *state = writer->state;
-    return put(writer, "\r\n" + !state->crlf, 1 + (size_t)state->crlf, error);
+    return put(writer, state->crlf ? "\r\n" : "\n", 1 + (size_t)state->crlf, error);
 }
 
 // ---- The header ----

@@ -75,6 +75,10 @@ static void print_types(const struct ps_value *value, struct ps_text *out)
 
 void ps_value_print(const struct ps_value *value, struct ps_text *out)
 {
+    if (value->automatic) {
+        ps_text_add(out, "auto");
+        return;
+    }
     switch (value->option->kind) {
     case PS_PARAMS:
         print_params(value, out);

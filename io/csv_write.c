@@ -241,4 +241,5 @@ static void csv_close(struct ps_writer *writer)
     free(state);
 }
 
-const struct ps_format_writer ps_csv_writer = {csv_create, write_rows, csv_finish, csv_close};
+const struct ps_format_writer ps_csv_writer = {
+    .create = csv_create, .write = write_rows, .finish = csv_finish, .close = csv_close};

@@ -71,8 +71,8 @@ static void digest_close(struct ps_writer *writer)
 
 static const struct ps_option no_options[] = {{.key = NULL}};
 
-static const struct ps_format_writer digest_writer = {digest_create, digest_write, digest_finish,
-                                                      digest_close};
+static const struct ps_format_writer digest_writer = {
+    .create = digest_create, .write = digest_write, .finish = digest_finish, .close = digest_close};
 
 const struct ps_format ps_format_digest = {
     .name = "digest",

@@ -54,6 +54,8 @@ struct ps_writer {
     const struct ps_array *array;    // what is stored (dtype after conversion); dims[0] may be
                                      // PS_ROWS_UNKNOWN, then finish() learns the count
     const char *provenance;          // the resolved config as YAML text
+    const char *name;                // of the array, or NULL
+    const struct ps_writer *first;   // whose file it shares, or NULL: it has one of its own
     void *state;
 };
 
@@ -84,6 +86,12 @@ struct ps_format_writer {
                   struct ps_error *error);
     bool (*finish)(struct ps_writer *writer, int64_t rows, struct ps_error *error);
     void (*close)(struct ps_writer *writer); // always last; frees state; never fails
+    // Whether an array can be written with these options, before anything is made. May be NULL.
+    bool (*check)(const struct ps_values *options, const struct ps_array *array,
+                  struct ps_error *error);
+    // Whether two outputs with these options can share one file; PS_USAGE says what is in the way.
+    // NULL: never.
+    bool (*may_share)(const struct ps_values *a, const struct ps_values *b, struct ps_error *error);
 };
 
 // NULL-terminated list of all formats.
@@ -120,6 +128,7 @@ struct ps_output_spec {
     bool overwrite;
     const char *provenance;
     const char *const *input_paths;  // never to be overwritten, NULL-terminated
+    const char *array_name;          // for files that can note it, or NULL
 };
 
 struct ps_output; // opaque
@@ -129,9 +138,13 @@ struct ps_output; // opaque
 bool ps_output_check(const struct ps_output_spec *spec, struct ps_error *error);
 // Whether both would replace the same file (links followed), or one the other's provenance file.
 bool ps_output_collides(const struct ps_output_spec *a, const struct ps_output_spec *b);
-// Makes the temporary file (and missing folders) and starts it. *output_out is NULL on failure.
-bool ps_output_open(const struct ps_output_spec *spec, struct ps_output **output_out,
-                    struct ps_error *error);
+// Whether the two, which collide, can be parts of one file; else why not.
+bool ps_output_may_share(const struct ps_output_spec *a, const struct ps_output_spec *b,
+                         struct ps_error *error);
+// Makes the temporary file (and missing folders) and starts it; first: the opened output whose file it
+// shares, or NULL. *output_out is NULL on failure.
+bool ps_output_open(const struct ps_output_spec *spec, struct ps_output *first,
+                    struct ps_output **output_out, struct ps_error *error);
 // Converts to the stored dtype by the cast rule and writes; blocks come in row order.
 bool ps_output_write(struct ps_output *output, const struct ps_block *block,
                      struct ps_error *error);
@@ -140,6 +153,8 @@ bool ps_output_finish(struct ps_output *output, int64_t rows, struct ps_error *e
 // Renames it to the final name (a link's target is replaced, the link stays). Only after every
 // output of the job has finished.
 bool ps_output_commit(struct ps_output *output, struct ps_error *error);
+// Takes a commit back, as another output's failed: false when the file could not be.
+bool ps_output_take_back(struct ps_output *output);
 // Frees; removes the temporary file and folders made when not committed.
 void ps_output_close(struct ps_output *output);
 

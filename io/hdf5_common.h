@@ -47,5 +47,6 @@ bool ps_hdf5_is_plain(hid_t type, enum ps_dtype dtype, bool *swapped_out);
 
 bool ps_hdf5_inspect(const char *path, struct ps_text *out, struct ps_error *error);
 extern const struct ps_format_writer ps_hdf5_writer;
+extern const struct ps_option ps_hdf5_write_options[];
 
 #endif

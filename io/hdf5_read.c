@@ -47,23 +47,6 @@ static const struct ps_option read_options[] = {
     {0},
 };
 
-static const struct ps_option write_options[] = {
-    {.key = "dataset",
-     .kind = PS_TEXT,
-     .fallback = "/data",
-     .help = "Path of the dataset in the file; groups are made"},
-    {.key = "compression",
-     .kind = PS_CHOICE,
-     .fallback = "none",
-     .choices = "none|gzip-1|gzip-2|gzip-3|gzip-4|gzip-5|gzip-6|gzip-7|gzip-8|gzip-9",
-     .help = "How chunks are compressed"},
-    {.key = "shuffle",
-     .kind = PS_TRUTH,
-     .fallback = "true",
-     .help = "Sort bytes by their place in the number before compressing: smaller files"},
-    {0},
-};
-
 #define NAME_BYTES 300 // of a dataset in messages
 
 // ---- Opening ----
@@ -354,7 +337,7 @@ const struct ps_format ps_format_hdf5 = {
     .suffixes = ".h5|.hdf5|.hdf|.he5|.nc|.nxs|.mat",
     .flags = PS_READ_ANYWHERE | PS_OWN_PROVENANCE,
     .read_options = read_options,
-    .write_options = write_options,
+    .write_options = ps_hdf5_write_options,
     .recognise = hdf5_recognise,
     .open = hdf5_open,
     .read = hdf5_read,

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing HDF5: one dataset a file. Known rows without compression lie in one piece, written
-// directly at their offset; else chunks of about 1 MiB go through the library.
-#include "io/hdf5_common.h"
+// Writing HDF5. Known rows without chunks lie in one piece, written directly at their offset;
+// chunks go through the library. Several outputs may be datasets of one file: the first writer
+// makes the file, the others work in it.
+#include "io/hdf5_layout.h"
 
+#include "base/version.h"
 #include "io/file.h"
 
 #include <fcntl.h>
@@ -10,9 +12,42 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CHUNK_BYTES (1u << 20)
 #define COMPACT_COLUMNS_MAX 4000 // names take 16 bytes each of the 64 KiB of an object header
-#define CHUNK_CACHE_BYTES (16u << 20) // at least; must hold the chunks that one row touches
+
+const struct ps_option ps_hdf5_write_options[] = {
+    {.key = "dataset",
+     .kind = PS_TEXT,
+     .fallback = "/data",
+     .help = "Path of the dataset in the file; groups are made"},
+    {.key = "chunks",
+     .kind = PS_SHAPE,
+     .fallback = "auto",
+     .help =
+         "Shape of the chunks, one size for each axis (-1: all of it); auto: in one piece unless "
+         "packed or growing, else chunks that suit reading by rows and by columns"},
+    {.key = "compression",
+     .kind = PS_CHOICE,
+     .fallback = "none",
+     .choices = PS_HDF5_PACK_WORDS,
+     .help =
+         "How chunks are packed; all but gzip and szip need a plugin here and where the file "
+         "is read"},
+    {.key = "level",
+     .kind = PS_INTEGER,
+     .min = 0,
+     .max = 22,
+     .help = "Level of the compression, where it has levels; its usual one if unset"},
+    {.key = "shuffle",
+     .kind = PS_TRUTH,
+     .help =
+         "Sort bytes by their place in the number before packing: smaller files; with compression "
+         "if unset"},
+    {.key = "fletcher32",
+     .kind = PS_TRUTH,
+     .fallback = "false",
+     .help = "Store a checksum with each chunk, which every reader verifies"},
+    {.key = NULL},
+};
 
 struct state {
     hid_t file, set, type;
@@ -20,56 +55,16 @@ struct state {
     uint64_t offset;
     int64_t rows; // the dataset has now
     bool grows;
+    struct ps_hdf5_layout layout;
 };
-
-static int gzip_level(const struct ps_writer *writer)
-{
-    return ps_values_get(writer->options, "compression")->choice; // none, gzip-1, ...
-}
-
-// As many whole rows as fit; rows larger than a chunk are halved along their longest axis.
-static void chunk_shape(const struct ps_array *array, hsize_t chunk[PS_RANK_MAX])
-{
-    size_t element = ps_dtype_bytes(array->dtype);
-    for (int i = 0; i < array->rank; i++)
-        chunk[i] = array->dims[i] > 0 ? (hsize_t)array->dims[i] : 1;
-    chunk[0] = 1;
-    for (;;) {
-        size_t bytes = element;
-        int longest = 1;
-        for (int i = 1; i < array->rank; i++) {
-            bytes *= chunk[i];
-            longest = chunk[i] > chunk[longest] ? i : longest;
-        }
-        if (bytes <= CHUNK_BYTES || array->rank < 2 || chunk[longest] == 1) {
-            hsize_t rows = CHUNK_BYTES / bytes;
-            bool known = array->dims[0] != PS_ROWS_UNKNOWN;
-            rows = known && (int64_t)rows > array->dims[0] ? (hsize_t)array->dims[0] : rows;
-            chunk[0] = rows > 0 ? rows : 1;
-            return;
-        }
-        chunk[longest] = (chunk[longest] + 1) / 2;
-    }
-}
-
-static size_t cache_bytes(const struct ps_array *array, const hsize_t chunk[PS_RANK_MAX])
-{
-    size_t bytes = ps_dtype_bytes(array->dtype) * chunk[0];
-    for (int i = 1; i < array->rank; i++)
-        bytes *= (size_t)((hsize_t)array->dims[i] + chunk[i] - 1) / chunk[i] * chunk[i];
-    return 2 * bytes > CHUNK_CACHE_BYTES ? 2 * bytes : CHUNK_CACHE_BYTES;
-}
 
 static bool set_chunks(const struct ps_writer *writer, hid_t create, hid_t access)
 {
-    hsize_t chunk[PS_RANK_MAX];
-    int level = gzip_level(writer);
-    chunk_shape(writer->array, chunk);
-    return H5Pset_chunk(create, writer->array->rank, chunk) >= 0 &&
-           (level == 0 || !ps_values_get(writer->options, "shuffle")->truth ||
-            H5Pset_shuffle(create) >= 0) &&
-           (level == 0 || H5Pset_deflate(create, (unsigned)level) >= 0) &&
-           H5Pset_chunk_cache(access, 12421, cache_bytes(writer->array, chunk), 1.0) >= 0;
+    const struct state *state = writer->state;
+    const struct ps_hdf5_layout *layout = &state->layout;
+    return H5Pset_chunk(create, writer->array->rank, layout->chunk) >= 0 &&
+           ps_hdf5_pack_apply(&layout->pack, create) &&
+           H5Pset_chunk_cache(access, 12421, layout->cache_bytes, 1.0) >= 0;
 }
 
 static hid_t make_space(const struct ps_array *array)
@@ -90,7 +85,7 @@ static bool create_dataset(struct ps_writer *writer, struct ps_error *error)
 {
     struct state *state = writer->state;
     const char *name = ps_values_get(writer->options, "dataset")->text;
-    bool chunked = writer->array->rank > 0 && (state->grows || gzip_level(writer) > 0);
+    bool chunked = state->layout.chunked;
     hid_t space = make_space(writer->array), create = H5Pcreate(H5P_DATASET_CREATE);
     hid_t access = H5Pcreate(H5P_DATASET_ACCESS), link = H5Pcreate(H5P_LINK_CREATE);
     state->type = ps_hdf5_type(writer->array->dtype);
@@ -103,7 +98,8 @@ static bool create_dataset(struct ps_writer *writer, struct ps_error *error)
                          : H5Pset_alloc_time(create, H5D_ALLOC_TIME_EARLY) >= 0);
     if (writer->array->column_count > COMPACT_COLUMNS_MAX)
         fine = fine && H5Pset_attr_phase_change(create, 0, 0) >= 0;
-    state->set = fine ? H5Dcreate2(state->file, name, state->type, space, link, create, access) : -1;
+    state->set =
+        fine ? H5Dcreate2(state->file, name, state->type, space, link, create, access) : -1;
     if (state->set < 0)
         ps_hdf5_fail(error, PS_OUTPUT, "cannot write dataset %s of %s", name, writer->path);
     if (state->set >= 0 && !chunked) {
@@ -144,10 +140,16 @@ static bool write_strings(const struct ps_writer *writer, hid_t object, const ch
 
 static bool write_attributes(struct ps_writer *writer, struct ps_error *error)
 {
+    static const char *const version[] = {PENSTOCK_VERSION};
     struct state *state = writer->state;
     const struct ps_array *array = writer->array;
-    return (writer->provenance == NULL ||
-            write_strings(writer, state->file, "penstock_config", -1, &writer->provenance, error)) &&
+    bool file_too = writer->provenance != NULL && writer->first == NULL;
+    return (!file_too ||
+            (write_strings(writer, state->file, "penstock_config", -1, &writer->provenance,
+                           error) &&
+             write_strings(writer, state->file, "penstock_version", -1, version, error))) &&
+           (writer->name == NULL ||
+            write_strings(writer, state->set, "penstock_array", -1, &writer->name, error)) &&
            (array->column_count == 0 ||
             write_strings(writer, state->set, "columns", array->column_count,
                           (const char *const *)array->columns, error));
@@ -155,12 +157,26 @@ static bool write_attributes(struct ps_writer *writer, struct ps_error *error)
 
 // ---- The row's functions ----
 
+// The file of another output: each writer holds it open, and it is complete when the last one is.
+static bool share_file(struct ps_writer *writer, struct ps_error *error)
+{
+    struct state *state = writer->state;
+    const struct state *first = writer->first->state;
+    bool fine = first->file >= 0 && H5Iinc_ref(first->file) > 0;
+    state->file = fine ? first->file : -1;
+    if (fine && writer->array->column_count > COMPACT_COLUMNS_MAX)
+        fine = H5Fset_libver_bounds(state->file, H5F_LIBVER_V18, H5F_LIBVER_LATEST) >= 0;
+    return fine ||
+           ps_hdf5_fail(error, PS_OUTPUT, "cannot write a further dataset into %s", writer->path);
+}
+
 static bool create_file(struct ps_writer *writer, struct ps_error *error)
 {
     struct state *state = writer->state;
     hid_t create = H5Pcreate(H5P_FILE_CREATE), access = H5Pcreate(H5P_FILE_ACCESS);
     bool fine = create >= 0 && access >= 0;
-    // Only the newer object headers (HDF5 1.8) hold larger attributes; they would also note the time.
+    // Only the newer object headers (HDF5 1.8) hold larger attributes; they would also note the
+    // time.
     if (fine && writer->array->column_count > COMPACT_COLUMNS_MAX)
         fine = H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_LATEST) >= 0 &&
                H5Pset_obj_track_times(create, 0) >= 0;
@@ -184,8 +200,9 @@ static bool hdf5_create(struct ps_writer *writer, struct ps_error *error)
     state->grows = writer->array->rank > 0 && writer->array->dims[0] == PS_ROWS_UNKNOWN;
     writer->state = state;
     ps_hdf5_lock();
-    bool fine = create_file(writer, error) && create_dataset(writer, error) &&
-                write_attributes(writer, error);
+    bool fine = ps_hdf5_layout_choose(writer->options, writer->array, &state->layout, error) &&
+                (writer->first != NULL ? share_file(writer, error) : create_file(writer, error)) &&
+                create_dataset(writer, error) && write_attributes(writer, error);
     ps_hdf5_unlock();
     return fine;
 }
@@ -221,7 +238,8 @@ static bool write_library(struct ps_writer *writer, int64_t first_row, int64_t r
     start[0] = (hsize_t)first_row;
     count[0] = (hsize_t)rows;
     hid_t to = H5Dget_space(state->set);
-    hid_t from = array->rank == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(array->rank, count, NULL);
+    hid_t from =
+        array->rank == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(array->rank, count, NULL);
     bool fine = to >= 0 && from >= 0 &&
                 (array->rank == 0 ||
                  H5Sselect_hyperslab(to, H5S_SELECT_SET, start, NULL, count, NULL) >= 0) &&
@@ -262,7 +280,7 @@ static bool close_handles(const struct ps_writer *writer, struct ps_error *error
             continue;
         bool closed = i == 0   ? H5Tclose(*handles[i]) >= 0
                       : i == 1 ? H5Dclose(*handles[i]) >= 0
-                               : H5Fclose(*handles[i]) >= 0;
+                               : H5Idec_ref(*handles[i]) >= 0;
         if (!closed && error != NULL) // the first failure is the one that is told
             ps_hdf5_fail(error, PS_OUTPUT, "cannot complete %s", writer->path);
         fine = fine && closed;
@@ -300,4 +318,57 @@ static void hdf5_close(struct ps_writer *writer)
     free(state);
 }
 
-const struct ps_format_writer ps_hdf5_writer = {hdf5_create, hdf5_write, hdf5_finish, hdf5_close};
+// "a/b" of "/a//./b/": as the library finds it.
+static char *plain_path(const char *name)
+{
+    struct ps_text text = {0};
+    while (*name != '\0') {
+        size_t length = strcspn(name, "/");
+        if (length > 0 && !(length == 1 && *name == '.')) {
+            ps_text_add(&text, text.length > 0 ? "/" : "");
+            ps_text_append(&text, name, length);
+        }
+        name += length + (name[length] == '/');
+    }
+    ps_text_add(&text, "");
+    return text.data != NULL ? text.data : ps_strdup("");
+}
+
+static bool is_within(const char *path, const char *group)
+{
+    size_t length = strlen(group);
+    return strncmp(path, group, length) == 0 && (path[length] == '/' || path[length] == '\0');
+}
+
+static bool hdf5_may_share(const struct ps_values *a, const struct ps_values *b,
+                           struct ps_error *error)
+{
+    const char *names[] = {ps_values_get(a, "dataset")->text, ps_values_get(b, "dataset")->text};
+    char *x = plain_path(names[0]), *y = plain_path(names[1]);
+    bool fine = x != NULL && y != NULL;
+    if (!fine)
+        ps_fail_memory(error, strlen(names[0]), "names of datasets");
+    else if (strcmp(x, y) == 0)
+        fine = ps_fail(error, PS_USAGE,
+                       "both would be its dataset '%s'; name another one by `dataset:`", names[0]);
+    else if (is_within(x, y) || is_within(y, x))
+        fine =
+            ps_fail(error, PS_USAGE, "'%s' cannot be a dataset and hold '%s' as a group",
+                    is_within(x, y) ? names[1] : names[0], is_within(x, y) ? names[0] : names[1]);
+    free(x);
+    free(y);
+    return fine;
+}
+
+static bool hdf5_check(const struct ps_values *options, const struct ps_array *array,
+                       struct ps_error *error)
+{
+    struct ps_hdf5_layout layout;
+    ps_hdf5_lock();
+    bool fine = ps_hdf5_layout_choose(options, array, &layout, error);
+    ps_hdf5_unlock();
+    return fine;
+}
+
+const struct ps_format_writer ps_hdf5_writer = {hdf5_create, hdf5_write, hdf5_finish,
+                                                hdf5_close,  hdf5_check, hdf5_may_share};

@@ -58,4 +58,5 @@ static void npy_close(struct ps_writer *writer)
     ps_byte_writer_close(writer->state);
 }
 
-const struct ps_format_writer ps_npy_writer = {npy_create, npy_write, npy_finish, npy_close};
+const struct ps_format_writer ps_npy_writer = {
+    .create = npy_create, .write = npy_write, .finish = npy_finish, .close = npy_close};

@@ -36,8 +36,8 @@ static void null_close(struct ps_writer *writer)
 
 static const struct ps_option no_options[] = {{.key = NULL}};
 
-static const struct ps_format_writer null_writer = {null_create, null_write, null_finish,
-                                                    null_close};
+static const struct ps_format_writer null_writer = {
+    .create = null_create, .write = null_write, .finish = null_finish, .close = null_close};
 
 const struct ps_format ps_format_null = {
     .name = "null",

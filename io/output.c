@@ -20,6 +20,7 @@ struct ps_output {
     struct ps_array stored; // spec.array with the stored dtype; columns borrowed
     struct ps_writer writer;
     bool created;
+    struct ps_output *first; // whose file it shares, or NULL
     struct ps_temp_file file;    // of the data; unused without a path
     struct ps_temp_file sidecar; // provenance of formats that cannot hold it themselves
     bool has_sidecar;
@@ -116,9 +117,19 @@ static bool check_folder(const struct ps_output_spec *spec, const char *target, 
     return fine;
 }
 
+static bool check_array(const struct ps_output_spec *spec, struct ps_error *error)
+{
+    struct ps_array stored = spec->array;
+    stored.dtype = spec->dtype;
+    return spec->format->writer->check == NULL ||
+           spec->format->writer->check(spec->options, &stored, error);
+}
+
 bool ps_output_check(const struct ps_output_spec *spec, struct ps_error *error)
 {
     struct stat status, link;
+    if (!check_array(spec, error))
+        return false;
     if (spec->path == NULL)
         return (spec->format->flags & PS_NO_PATH) ||
                ps_fail(error, PS_OUTPUT, "format %s needs a path", spec->format->name);
@@ -187,6 +198,15 @@ bool ps_output_collides(const struct ps_output_spec *a, const struct ps_output_s
     return same;
 }
 
+bool ps_output_may_share(const struct ps_output_spec *a, const struct ps_output_spec *b,
+                         struct ps_error *error)
+{
+    bool able = a->format == b->format && a->format->writer->may_share != NULL && has_file(a);
+    if (!able)
+        return ps_fail(error, PS_USAGE, "only datasets of one hdf5 file can share a path");
+    return a->format->writer->may_share(a->options, b->options, error);
+}
+
 // ---- Opening ----
 
 static bool open_sidecar(struct ps_output *output, struct ps_error *error)
@@ -217,8 +237,8 @@ static bool open_files(struct ps_output *output, struct ps_error *error)
            (output->spec.format->flags & PS_OWN_PROVENANCE) != 0 || open_sidecar(output, error);
 }
 
-bool ps_output_open(const struct ps_output_spec *spec, struct ps_output **output_out,
-                    struct ps_error *error)
+bool ps_output_open(const struct ps_output_spec *spec, struct ps_output *first,
+                    struct ps_output **output_out, struct ps_error *error)
 {
     *output_out = NULL;
     if (!ps_output_check(spec, error))
@@ -232,8 +252,14 @@ bool ps_output_open(const struct ps_output_spec *spec, struct ps_output **output
     output->file.lock = output->sidecar.lock = -1;
     output->writer = (struct ps_writer){.format = spec->format, .path = spec->path,
                                         .options = spec->options, .array = &output->stored,
-                                        .provenance = spec->provenance};
-    bool fine = open_files(output, error);
+                                        .provenance = spec->provenance,
+                                        .name = spec->array_name};
+    output->first = first;
+    if (first != NULL) {
+        output->writer.first = &first->writer;
+        output->writer.temp_path = first->writer.temp_path;
+    }
+    bool fine = first != NULL || open_files(output, error);
     output->created = fine;
     if (fine && spec->format->writer->create(&output->writer, error)) {
         *output_out = output;
@@ -314,17 +340,27 @@ bool ps_output_finish(struct ps_output *output, int64_t rows, struct ps_error *e
         return false;
     if (!has_file(&output->spec))
         return true;
+    if (output->first != NULL) // complete only when the last part is
+        output = output->first;
     return ps_temp_file_sync(&output->file, error) &&
            (!output->has_sidecar || ps_temp_file_sync(&output->sidecar, error));
 }
 
 bool ps_output_commit(struct ps_output *output, struct ps_error *error)
 {
-    if (!has_file(&output->spec))
+    if (!has_file(&output->spec) || output->first != NULL)
         return true;
     // The sidecar second: were it first, a refused file would have lost the one it had.
     return ps_temp_file_commit(&output->file, output->spec.overwrite, error) &&
            (!output->has_sidecar || ps_temp_file_commit(&output->sidecar, true, error));
+}
+
+bool ps_output_take_back(struct ps_output *output)
+{
+    if (!has_file(&output->spec) || output->first != NULL)
+        return true;
+    bool fine = ps_temp_file_take_back(&output->file);
+    return (!output->has_sidecar || ps_temp_file_take_back(&output->sidecar)) && fine;
 }
 
 void ps_output_close(struct ps_output *output)

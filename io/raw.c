@@ -401,8 +401,8 @@ static void raw_close_writer(struct ps_writer *writer)
     free(state);
 }
 
-static const struct ps_format_writer raw_writer = {raw_create, raw_write, raw_finish,
-                                                   raw_close_writer};
+static const struct ps_format_writer raw_writer = {
+    .create = raw_create, .write = raw_write, .finish = raw_finish, .close = raw_close_writer};
 
 const struct ps_format ps_format_raw = {
     .name = "raw",

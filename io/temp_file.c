@@ -210,12 +210,22 @@ static void sync_folder(const char *path)
     free(folder);
 }
 
+// The old file gets the temporary name; 0 or -1 as rename, which is what is done without an old one.
+static int replace(struct ps_temp_file *file)
+{
+    keep_mode(file);
+    file->has_old =
+        renameat2(AT_FDCWD, file->path, AT_FDCWD, file->target, RENAME_EXCHANGE) == 0;
+    struct stat status;
+    file->replaced = file->has_old || stat(file->target, &status) == 0;
+    return file->has_old ? 0 : rename(file->path, file->target);
+}
+
 bool ps_temp_file_commit(struct ps_temp_file *file, bool overwrite, struct ps_error *error)
 {
     int result;
     if (overwrite) {
-        keep_mode(file);
-        result = rename(file->path, file->target);
+        result = replace(file);
     } else {
         result = renameat2(AT_FDCWD, file->path, AT_FDCWD, file->target, RENAME_NOREPLACE);
         if (result != 0 && (errno == EINVAL || errno == ENOSYS)) { // file system without it
@@ -231,6 +241,21 @@ bool ps_temp_file_commit(struct ps_temp_file *file, bool overwrite, struct ps_er
         return ps_fail_errno(error, PS_OUTPUT, "cannot give %s its final name", file->target);
     file->committed = true;
     sync_folder(file->target);
+    return true;
+}
+
+bool ps_temp_file_take_back(struct ps_temp_file *file)
+{
+    if (!file->committed)
+        return true;
+    if (file->replaced && !file->has_old)
+        return false;
+    int result = file->has_old
+                     ? renameat2(AT_FDCWD, file->path, AT_FDCWD, file->target, RENAME_EXCHANGE)
+                     : renameat2(AT_FDCWD, file->target, AT_FDCWD, file->path, RENAME_NOREPLACE);
+    if (result != 0)
+        return false;
+    file->committed = file->has_old = false; // closing removes the new file
     return true;
 }
 
@@ -251,7 +276,7 @@ static void remove_folders(const struct ps_temp_file *file)
 
 void ps_temp_file_close(struct ps_temp_file *file)
 {
-    if (!file->committed && file->path != NULL)
+    if ((!file->committed || file->has_old) && file->path != NULL)
         unlink(file->path);
     if (!file->committed && file->made_folder != NULL && file->target != NULL)
         remove_folders(file);

@@ -12,15 +12,21 @@ struct ps_temp_file {
     int lock;     // descriptor that holds the lock; -1: none
     char *made_folder; // the topmost folder that was made for it, or NULL
     bool committed;
+    bool replaced; // a file of that name
+    bool has_old;  // what was replaced lies under `path` now
 };
 
 // Follows links of `path`, makes missing folders and an empty, locked temporary file.
 bool ps_temp_file_open(struct ps_temp_file *file, const char *path, struct ps_error *error);
 // Content to disk.
 bool ps_temp_file_sync(struct ps_temp_file *file, struct ps_error *error);
-// To its final name; without `overwrite` only if nothing is there.
+// To its final name; without `overwrite` only if nothing is there. What it replaces is kept until the
+// file is closed, where the file system can swap two names.
 bool ps_temp_file_commit(struct ps_temp_file *file, bool overwrite, struct ps_error *error);
-// Removes what was not committed, and frees.
+// Takes a commit back: what was there is there again. False where the file system could not keep it:
+// then the new file stays.
+bool ps_temp_file_take_back(struct ps_temp_file *file);
+// Removes what was not committed and what was replaced, and frees.
 void ps_temp_file_close(struct ps_temp_file *file);
 
 // path with its symbolic links followed, also when the last one points to nothing yet (malloc'ed).

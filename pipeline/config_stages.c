@@ -242,7 +242,9 @@ static void check_path(const struct ps_config *config, int position, struct ps_p
     ps_escape(path->text, strlen(path->text), shown, sizeof shown);
     for (int i = 0; i < position; i++) {
         const struct ps_value *other = ps_values_get(&config->outputs[i].common, "path");
-        if (other->text == NULL || !same_path(path->text, other->text))
+        bool parts = output->format != NULL && output->format == config->outputs[i].format &&
+                     output->format->writer->may_share != NULL; // the plan looks closer
+        if (parts || other->text == NULL || !same_path(path->text, other->text))
             continue;
         ps_problem_add(problems, PS_USAGE, path->place,
                        "two outputs write %s: the first is '%.80s' at line %d", shown,

@@ -6,11 +6,10 @@
 #include "base/error.h"
 #include "base/problem.h"
 #include "base/text.h"
+#include "base/version.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-#define PENSTOCK_VERSION "0.1.0"
 
 struct ps_job; // one run of one config
 

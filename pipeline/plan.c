@@ -127,6 +127,7 @@ static void plan_output(struct ps_plan *plan, int i, struct ps_problems *problem
     const struct ps_config_output *config = &plan->config->outputs[i];
     struct ps_plan_output *output = &plan->outputs[i];
     output->config = config;
+    output->shares = -1;
     output->port = find_port(plan, config->array);
     if (output->port < 0 || plan->ports[output->port].failed)
         return; // reported with the array
@@ -144,6 +145,7 @@ static void plan_output(struct ps_plan *plan, int i, struct ps_problems *problem
         .cast = (enum ps_cast)ps_values_get(&config->common, "cast")->choice,
         .overwrite = ps_values_get(&config->common, "overwrite")->truth,
         .input_paths = plan->input_paths,
+        .array_name = config->array,
     };
     struct ps_error error = {0};
     if (config->format != NULL && !ps_output_check(&output->spec, &error)) {
@@ -153,17 +155,24 @@ static void plan_output(struct ps_plan *plan, int i, struct ps_problems *problem
     }
 }
 
-// Two names of one file, through links: the config sees only equal paths.
+// Outputs that would write the same file: they are parts of it, or it is an error.
 static void check_collisions(struct ps_plan *plan, struct ps_problems *problems)
 {
     for (int i = 0; i < plan->output_count; i++) {
-        const struct ps_plan_output *output = &plan->outputs[i];
+        struct ps_plan_output *output = &plan->outputs[i];
         for (int j = 0; j < i; j++) {
-            if (!ps_output_collides(&output->spec, &plan->outputs[j].spec))
+            struct ps_plan_output *other = &plan->outputs[j];
+            struct ps_error error = {0};
+            if (other->config == NULL || other->spec.format == NULL || output->spec.format == NULL ||
+                !ps_output_collides(&output->spec, &other->spec))
                 continue;
-            ps_problem_add(problems, PS_USAGE, output->config->place,
-                           "the outputs '%s' and '%s' would write the same file",
-                           plan->outputs[j].config->name, output->config->name);
+            if (ps_output_may_share(&other->spec, &output->spec, &error)) {
+                output->shares = output->shares >= 0 ? output->shares : j;
+                continue;
+            }
+            ps_problem_add(problems, error.status, output->config->place,
+                           "the outputs '%s' and '%s' would write the same file: %s",
+                           other->config->name, output->config->name, error.text);
             break;
         }
     }

@@ -36,6 +36,7 @@ struct ps_plan_output {
     const struct ps_config_output *config;
     int port;
     bool streamed;
+    int shares; // the earlier output whose file it is a part of, or -1
     struct ps_output_spec spec;
 };
 

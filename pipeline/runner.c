@@ -128,11 +128,14 @@ static bool finish_output(struct ps_run *run, struct ps_output *output, int inde
 
 static bool open_outputs(struct ps_run *run, struct ps_output **outputs, struct ps_error *error)
 {
-    for (int i = 0; i < run->plan->output_count; i++)
-        if (!ps_output_open(&run->plan->outputs[i].spec, &outputs[i], error)) {
-            ps_error_place(error, "output '%s'", run->plan->outputs[i].config->name);
+    for (int i = 0; i < run->plan->output_count; i++) {
+        const struct ps_plan_output *planned = &run->plan->outputs[i];
+        struct ps_output *first = planned->shares >= 0 ? outputs[planned->shares] : NULL;
+        if (!ps_output_open(&planned->spec, first, &outputs[i], error)) {
+            ps_error_place(error, "output '%s'", planned->config->name);
             return false;
         }
+    }
     return true;
 }
 
@@ -146,17 +149,20 @@ static bool run_passes(struct ps_run *run, struct ps_output **outputs, struct ps
     return true;
 }
 
-// Giving outputs their names one after the other can fail in the middle: then the message says
-// which of them exist.
+// Giving outputs their names one after the other can fail in the middle: then those that have theirs
+// give them back. Where a file system cannot, the message says which exist.
 static bool commit_outputs(struct ps_run *run, struct ps_output **outputs, struct ps_error *error)
 {
     for (int i = 0; i < run->plan->output_count; i++) {
         if (ps_output_commit(outputs[i], error))
             continue;
         struct ps_text names = {0};
-        for (int j = 0; j < i; j++)
-            ps_text_printf(&names, "%s'%s'", j > 0 ? ", " : "", run->plan->outputs[j].config->name);
-        if (i > 0)
+        int left = 0;
+        for (int j = i - 1; j >= 0; j--)
+            if (!ps_output_take_back(outputs[j]))
+                ps_text_printf(&names, "%s'%s'", left++ > 0 ? ", " : "",
+                               run->plan->outputs[j].config->name);
+        if (left > 0)
             ps_error_place(error, "of %d outputs %s exist now, complete; the others were not written",
                            run->plan->output_count, names.failed ? "some" : names.data);
         ps_text_free(&names);

@@ -133,3 +133,17 @@ done
 cmp big.npy whole.npy || fail "two writers mixed their bytes"
 only big.npy big.yaml copy.yaml err1 err2 in.csv one_fails.yaml twice.yaml whole.npy
 echo ok
+
+# When the second output cannot get its name, the first one gives its name back.
+printf 'old' >first.npy
+mkfifo rows.csv
+job both.yaml 'inputs: {x: {path: rows.csv}}
+outputs: {first: {array: x, path: first.npy, overwrite: true}, new: {array: x, path: new.bin}, second: {array: x, path: second.npy}}
+run: {backend: cpu}'
+{ echo a; seq 1 200000; sleep 1; printf 'in the way' >second.npy; echo 2; } >rows.csv &
+expect 4 "$PENSTOCK" run both.yaml
+says 'second.npy appeared while the job ran'
+same first.npy old
+same second.npy 'in the way'
+absent new.bin first.npy.job.yaml
+rm rows.csv first.npy second.npy both.yaml

@@ -39,7 +39,7 @@ static bool write_numbers(struct help_output *o)
 {
     struct ps_block first = {&o->spec.array, 0, 2, (void *)numbers};
     struct ps_block second = {&o->spec.array, 2, 1, (void *)(numbers + 4)};
-    return ps_output_open(&o->spec, &o->output, &o->error) &&
+    return ps_output_open(&o->spec, NULL, &o->output, &o->error) &&
            ps_output_write(o->output, &first, &o->error) &&
            ps_output_write(o->output, &second, &o->error) &&
            ps_output_finish(o->output, 3, &o->error);
@@ -151,7 +151,7 @@ static void npy_round_trip(void)
             for (size_t i = 0; i < bytes; i++)
                 data[i] = (unsigned char)(dtype == PS_BOOL ? i % 3 == 0 : i * 5 + 1);
             struct ps_block block = {&o.spec.array, 0, rows, data};
-            CU_ASSERT(ps_output_open(&o.spec, &o.output, &o.error));
+            CU_ASSERT(ps_output_open(&o.spec, NULL, &o.output, &o.error));
             CU_ASSERT(ps_output_write(o.output, &block, &o.error));
             CU_ASSERT(ps_output_finish(o.output, rows, &o.error));
             CU_ASSERT(ps_output_commit(o.output, &o.error));
@@ -303,7 +303,7 @@ static void inputs_are_never_outputs(void)
         CU_ASSERT_FALSE(ps_output_check(&o.spec, &o.error));
         CHECK_TEXT(o.error.text, "is an input of this job");
         o.error = (struct ps_error){0};
-        CU_ASSERT_FALSE(ps_output_open(&o.spec, &o.output, &o.error));
+        CU_ASSERT_FALSE(ps_output_open(&o.spec, NULL, &o.output, &o.error));
         done(&o);
     }
     CU_ASSERT_STRING_EQUAL(listing(folder), "hard.npy in.npy soft.npy");
@@ -483,7 +483,7 @@ static void full_disk(void)
         prepare(&o, formats[i], in(folder, "a.out"));
         ps_array_init(&o.spec.array, PS_F32, 1, (int64_t[]){1 << 18});
         struct ps_block block = {&o.spec.array, 0, 1 << 18, zeros};
-        CU_ASSERT(ps_output_open(&o.spec, &o.output, &o.error));
+        CU_ASSERT(ps_output_open(&o.spec, NULL, &o.output, &o.error));
         CU_ASSERT_FALSE(ps_output_write(o.output, &block, &o.error));
         CU_ASSERT_EQUAL(o.error.status, PS_OUTPUT);
         CHECK_TEXT(o.error.text, "a.out: File too large");

@@ -182,8 +182,8 @@ static void toy_writer_close(struct ps_writer *writer)
     toy_open--;
 }
 
-static const struct ps_format_writer toy_writer = {toy_create, toy_write, toy_finish,
-                                                   toy_writer_close};
+static const struct ps_format_writer toy_writer = {
+    .create = toy_create, .write = toy_write, .finish = toy_finish, .close = toy_writer_close};
 
 #define TOY_READER(id, flag)                                                                       \
     {                                                                                              \

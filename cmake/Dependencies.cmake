@@ -30,7 +30,8 @@ if(PS_STATIC)
   set(hdf5_needs PkgConfig::sz PkgConfig::aec ZLIB::ZLIB ${CMAKE_DL_LIBS} m)
 endif()
 ps_find(hdf5 hdf5.h "hdf5_serial;hdf5" "hdf5/serial" libhdf5-dev ${hdf5_needs})
-add_library(HDF5::HDF5 ALIAS PkgConfig::hdf5)
+ps_find(hdf5_hl hdf5_hl.h "hdf5_serial_hl;hdf5_hl" "hdf5/serial" libhdf5-dev PkgConfig::hdf5)
+add_library(HDF5::HDF5 ALIAS PkgConfig::hdf5_hl)
 
 ps_find(blas cblas.h openblas "openblas-pthread;x86_64-linux-gnu/openblas-pthread;openblas"
   libopenblas-dev)

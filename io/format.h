@@ -46,6 +46,14 @@ struct ps_read_result {
     double decode_ms;  // part of the call spent on decoding, not on reading
 };
 
+// Where an axis of an array that is written comes from: an axis of the array that a reader gives.
+struct ps_origin {
+    const struct ps_format *format;  // of the input; NULL: a new axis
+    const char *path;
+    const struct ps_values *options; // of its read_options
+    int axis;
+};
+
 struct ps_writer {
     const struct ps_format *format;
     const char *path;                // final absolute path, or NULL
@@ -56,6 +64,9 @@ struct ps_writer {
     const char *provenance;          // the resolved config as YAML text
     const char *name;                // of the array, or NULL
     const struct ps_writer *first;   // whose file it shares, or NULL: it has one of its own
+    const struct ps_origin *origins; // of each axis of the array, or NULL
+    bool keeps_elements;             // element for element of that input, and
+    bool computed;                   // computed from it, not only copied
     void *state;
 };
 
@@ -129,6 +140,8 @@ struct ps_output_spec {
     const char *provenance;
     const char *const *input_paths;  // never to be overwritten, NULL-terminated
     const char *array_name;          // for files that can note it, or NULL
+    struct ps_origin origins[PS_RANK_MAX]; // of the array's axes
+    bool keeps_elements, computed;         // as in struct ps_writer
 };
 
 struct ps_output; // opaque

@@ -2,6 +2,7 @@
 // Writing HDF5. Known rows without chunks lie in one piece, written directly at their offset;
 // chunks go through the library. Several outputs may be datasets of one file: the first writer
 // makes the file, the others work in it.
+#include "io/hdf5_inherit.h"
 #include "io/hdf5_layout.h"
 
 #include "base/version.h"
@@ -202,7 +203,8 @@ static bool hdf5_create(struct ps_writer *writer, struct ps_error *error)
     ps_hdf5_lock();
     bool fine = ps_hdf5_layout_choose(writer->options, writer->array, &state->layout, error) &&
                 (writer->first != NULL ? share_file(writer, error) : create_file(writer, error)) &&
-                create_dataset(writer, error) && write_attributes(writer, error);
+                create_dataset(writer, error) && write_attributes(writer, error) &&
+                ps_hdf5_inherit(writer, state->file, state->set, error);
     ps_hdf5_unlock();
     return fine;
 }

@@ -253,7 +253,10 @@ bool ps_output_open(const struct ps_output_spec *spec, struct ps_output *first,
     output->writer = (struct ps_writer){.format = spec->format, .path = spec->path,
                                         .options = spec->options, .array = &output->stored,
                                         .provenance = spec->provenance,
-                                        .name = spec->array_name};
+                                        .name = spec->array_name,
+                                        .origins = output->spec.origins,
+                                        .keeps_elements = spec->keeps_elements,
+                                        .computed = spec->computed};
     output->first = first;
     if (first != NULL) {
         output->writer.first = &first->writer;

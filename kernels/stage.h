@@ -32,6 +32,10 @@ struct ps_scope {
     int previous; // the stage before (or the only input): what a missing `in` means; -1: none
 };
 
+struct ps_axis_source {
+    int port, axis;
+};
+
 struct ps_stage {
     const struct ps_stage_type *type;
     const char *name;
@@ -42,6 +46,10 @@ struct ps_stage {
     int input_count;
     int inputs[PS_STAGE_INPUTS_MAX]; // positions in scope->ports, distinct
     struct ps_array output;          // owned
+    // What the axes of the output are: an axis of an array of scope->ports, or of none (port -1).
+    // Not filled in where nothing survives.
+    struct ps_axis_source axes[PS_RANK_MAX];
+    bool elementwise;   // element for element of an array of the same shape
     bool streamed;      // the output comes block by block
     bool reduces_rows;  // the output is whole and complete only at the end of the pass
     // Rows of the one launch when no input is streamed (map: 1, whole shape as one row).

@@ -90,6 +90,8 @@ static void plan_stage(struct ps_plan *plan, int i, struct ps_problems *problems
                                .port = plan->input_count + i,
                                .place = config->place,
                                .options = &config->options};
+    for (int d = 0; d < PS_RANK_MAX; d++)
+        stage->axes[d].port = -1;
     if (!config->type->plan(stage, &scope, problems) || problems->error_count > before)
         return;
     struct ps_error error = {0};
@@ -122,6 +124,41 @@ static int find_port(const struct ps_plan *plan, const char *name)
     return -1;
 }
 
+// Where the axes of a port's array come from, down to the inputs.
+static struct ps_axis_source trace_axis(const struct ps_plan *plan, int port, int axis)
+{
+    struct ps_axis_source source = {port, axis};
+    while (source.port >= plan->input_count)
+        source = plan->stages[source.port - plan->input_count].axes[source.axis];
+    return source;
+}
+
+// What its file can take over from the inputs' files.
+static void trace_origins(const struct ps_plan *plan, int port, struct ps_output_spec *spec)
+{
+    const struct ps_array *array = &plan->ports[port].array;
+    bool whole = array->rank > 0;
+    int first = -1;
+    for (int i = 0; i < array->rank; i++) {
+        struct ps_axis_source source = trace_axis(plan, port, i);
+        bool of_one_file = source.port >= 0 && plan->config->inputs[source.port].files.count == 1;
+        whole = whole && of_one_file && source.axis == i && (first < 0 || first == source.port);
+        if (source.port < 0 || !(of_one_file || source.axis > 0)) // rows of many files are no axis of one
+            continue;
+        first = source.port;
+        spec->origins[i] = (struct ps_origin){plan->readers[source.port].format,
+                                              plan->readers[source.port].path,
+                                              plan->readers[source.port].options, source.axis};
+    }
+    while (whole && port >= plan->input_count) {
+        const struct ps_stage *stage = &plan->stages[port - plan->input_count];
+        spec->computed = true;
+        whole = stage->elementwise;
+        port = stage->axes[0].port;
+    }
+    spec->keeps_elements = whole && plan->ports[port].array.rank == array->rank;
+}
+
 static void plan_output(struct ps_plan *plan, int i, struct ps_problems *problems)
 {
     const struct ps_config_output *config = &plan->config->outputs[i];
@@ -147,6 +184,7 @@ static void plan_output(struct ps_plan *plan, int i, struct ps_problems *problem
         .input_paths = plan->input_paths,
         .array_name = config->array,
     };
+    trace_origins(plan, output->port, &output->spec);
     struct ps_error error = {0};
     if (config->format != NULL && !ps_output_check(&output->spec, &error)) {
         struct ps_place place = ps_values_get(&config->common, "path")->place;

@@ -201,6 +201,30 @@ static bool keep_columns(struct ps_stage *stage, const struct ps_scope *scope,
                                                 (const char *const *)from->columns, error);
 }
 
+// The first array of the result's shape gives all axes; else the first streamed one gives the rows.
+static void find_axes(struct ps_stage *stage, const struct ps_scope *scope,
+                      const struct ps_map_detail *detail)
+{
+    int rows = -1;
+    for (int i = 0; i < detail->code.leaf_count; i++) {
+        const struct ps_leaf *leaf = &detail->code.leaves[i];
+        const struct ps_port *port = &scope->ports[leaf->port];
+        bool same = port->array.rank == stage->output.rank && port->streamed == stage->streamed;
+        for (int d = 0; same && d < stage->output.rank; d++)
+            same = port->array.dims[d] == stage->output.dims[d];
+        if (same) {
+            for (int d = 0; d < stage->output.rank; d++)
+                stage->axes[d] = (struct ps_axis_source){leaf->port, d};
+            stage->elementwise = true;
+            return;
+        }
+        if (rows < 0 && stage->streamed && port->streamed)
+            rows = leaf->port;
+    }
+    if (rows >= 0)
+        stage->axes[0] = (struct ps_axis_source){rows, 0};
+}
+
 bool ps_map_shape_finish(const struct ps_map_shape *shape, struct ps_stage *stage,
                          const struct ps_scope *scope, enum ps_dtype dtype,
                          struct ps_map_detail *detail, struct ps_error *error)
@@ -220,6 +244,7 @@ bool ps_map_shape_finish(const struct ps_map_shape *shape, struct ps_stage *stag
     memcpy(detail->row_dims, shape->dims, sizeof detail->row_dims);
     if (!ps_array_check(&stage->output, "the result", error))
         return false;
+    find_axes(stage, scope, detail);
     return keep_columns(stage, scope, detail, error);
 }
 

@@ -117,6 +117,8 @@ static void fill_output(struct ps_stage *stage, const struct ps_port *in,
     const struct ps_array *array = &in->array;
     ps_array_init(&stage->output, shape->dtype, array->rank, array->dims);
     stage->output.dims[array->rank - 1] = shape->n;
+    for (int i = 0; i < array->rank - 1; i++)
+        stage->axes[i] = (struct ps_axis_source){stage->inputs[0], i};
     stage->streamed = in->streamed;
     stage->whole_rows = in->streamed ? 0 : array->dims[0];
     shape->row_products = 1;

@@ -166,9 +166,12 @@ static bool make_output(struct ps_stage *stage, const struct ps_port *port, cons
     const struct ps_array *in = &port->array;
     int64_t dims[PS_RANK_MAX];
     int rank = 0;
-    for (int i = 0; i < in->rank; i++)
-        if (!reduced[i])
-            dims[rank++] = in->dims[i];
+    for (int i = 0; i < in->rank; i++) {
+        if (reduced[i])
+            continue;
+        stage->axes[rank] = (struct ps_axis_source){stage->inputs[0], i};
+        dims[rank++] = in->dims[i];
+    }
     bool keeps_columns = in->column_count > 0 && !reduced[in->rank - 1];
     if (listed && rank == PS_RANK_MAX)
         return ps_fail(error, PS_USAGE, "the result would have more than %d axes", PS_RANK_MAX);

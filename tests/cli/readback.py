@@ -141,6 +141,56 @@ def several_datasets():
         check(text in said, "%s lacks %s" % (said, text))
 
 
+def scales_and_attributes():
+    values = np.arange(60, dtype="f4").reshape(10, 6)
+    with h5py.File("scaled.h5", "w") as f:
+        d = f.create_dataset("g/t", data=values)
+        f["g/time"] = np.arange(10) * 0.5
+        f["g/x"] = np.array([1, 2, 4, 8, 16, 32], "i2")
+        f["g/time"].make_scale("time of day")
+        f["g/x"].make_scale()
+        f["g/time"].attrs["units"] = "seconds since 2024-01-01"
+        d.dims[0].attach_scale(f["g/time"])
+        d.dims[1].attach_scale(f["g/x"])
+        d.dims[1].label = "position"
+        d.attrs["units"] = "K"
+        d.attrs["instrument"] = "probe 7"
+        d.attrs["steps"] = np.array([1, 2, 3], "i4")
+        d.attrs["scale_factor"] = 2.0
+    run("inputs: {t: {path: scaled.h5, dataset: g/t, cf: false}}\n"
+        "stages:\n  - {name: warm, op: map, expr: t + 273.15}\n"
+        "  - {name: m, op: reduce, in: warm, axis: rows, of: mean}\n"
+        "  - {name: p, op: reduce, in: t, axis: 1, of: [min, max]}\n"
+        "outputs:\n  warm: {path: warm.h5}\n  m: {path: m.h5}\n  p: {path: p.h5, overwrite: true}\n"
+        "  t: {path: t.h5, dataset: /deep/t}\nrun: {block: 3 rows}\n")
+    with h5py.File("warm.h5", "r") as f:
+        d = f["data"]
+        check(same(d.dims[0][0][()], np.arange(10) * 0.5) and same(d.dims[1][0][()], np.array([1, 2, 4, 8, 16, 32], "i2")),
+              "scales of a map")
+        check(d.dims[0][0].attrs["units"] == "seconds since 2024-01-01", "units of a scale")
+        check(d.dims[1].label == "position", "the label of an axis")
+        check(d.attrs["instrument"] == "probe 7" and list(d.attrs["steps"]) == [1, 2, 3], "attributes of a map")
+        check("units" not in d.attrs and "scale_factor" not in d.attrs, "attributes that would lie")
+    with h5py.File("t.h5", "r") as f:
+        d = f["deep/t"]
+        check(d.attrs["units"] == "K" and d.attrs["scale_factor"] == 2.0, "attributes of a copy")
+        check("deep/time" in f and same(d.dims[0][0][()], np.arange(10) * 0.5), "scales beside the dataset")
+    with h5py.File("m.h5", "r") as f:
+        check(same(f["data"].dims[0][0][()], np.array([1, 2, 4, 8, 16, 32], "i2")), "the scale that is left")
+        check("instrument" not in f["data"].attrs, "attributes of a reduction")
+    with h5py.File("p.h5", "r") as f:
+        check(same(f["data"].dims[0][0][()], np.arange(10) * 0.5) and len(f["data"].dims[1]) == 0,
+              "scales of a reduction of columns")
+    run("inputs: {t: {path: scaled.h5, dataset: g/t, cf: true, axis: 1, select: [8:2:-2, 1:5]}}\n"
+        "outputs: {t: {path: s.h5}}\n")
+    with h5py.File("s.h5", "r") as f:
+        d = f["data"]
+        check(same(d[()], np.moveaxis(values[8:2:-2, 1:5], 1, 0).astype("f8") * 2), "selected values")
+        check(same(d.dims[0][0][()], np.array([2, 4, 8, 16], "i2")) and
+              same(d.dims[1][0][()], np.array([4.0, 3.0, 2.0])), "selected scales")
+        check("scale_factor" not in d.attrs and d.attrs["units"] == "K", "attributes of what was decoded")
+
+
 def unknown_rows():
     values = np.random.default_rng(5).normal(size=(1234, 3))
     pd.DataFrame(values, columns=["a", "b", "c"]).to_csv("in.csv", index=False)
@@ -176,7 +226,7 @@ def main():
     os.chdir(sys.argv[2])
     with open("back.yaml", "w", encoding="utf-8") as f:
         f.write("version: 1\ninputs: {x: {path: p.h5}}\noutputs: {x: {path: back.npy, overwrite: true}}\n")
-    for test in (hdf5_types_and_layouts, hdf5_plugins, chunks_both_ways, several_datasets, unknown_rows,
+    for test in (hdf5_types_and_layouts, hdf5_plugins, chunks_both_ways, several_datasets, scales_and_attributes, unknown_rows,
                  text_of_every_dtype):
         before = failures
         test()

@@ -135,6 +135,7 @@ bool ps_csv_rules_read(const struct ps_values *options, const char *path,
     dialect->blanks = is_word(ps_values_get(options, "separator"), "blanks");
     dialect->separator = ' ';
     rules->decimal = ps_values_get(options, "decimal")->text[0];
+    rules->empty_is_wrong = strcmp(ps_values_get(options, "empty")->text, "error") == 0;
     rules->pad = strcmp(ps_values_get(options, "ragged")->text, "pad") == 0;
     return (dialect->blanks || ps_csv_separator(options, path, &dialect->separator, error)) &&
            byte_or_none(options, "quote", path, &dialect->quote, error) &&

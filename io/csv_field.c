@@ -78,7 +78,7 @@ static bool to_plain(const struct ps_csv_rules *rules, const char **text, size_t
 
 static bool is_missing(const struct ps_csv_rules *rules, const char *text, size_t length)
 {
-    if (length == 0)
+    if (length == 0 && !rules->empty_is_wrong)
         return true;
     for (int i = 0; i < rules->missing->count; i++)
         if (strlen(rules->missing->words[i]) == length &&

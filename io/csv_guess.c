@@ -12,8 +12,8 @@ static const struct {
     char separator, decimal;
     bool blanks;
 } candidates[] = {
-    {',', '.', false},  {';', ',', false}, {';', '.', false}, {'\t', '.', false},
-    {'\t', ',', false}, {'|', '.', false}, {' ', '.', true},  {' ', ',', true},
+    {',', '.', false}, {';', ',', false}, {';', '.', false}, {'\t', '.', false}, {'\t', ',', false},
+    {'|', '.', false}, {'|', ',', false}, {' ', '.', true},  {' ', ',', true},
 };
 
 static const struct ps_value nothing_given = {.given = false};
@@ -161,22 +161,46 @@ static bool try_candidate(int candidate, const char *path, int comment, struct p
     return read_records(path, guess, error);
 }
 
+// Whether lines that begin with '#' stand only before all others (and there are such): elsewhere it
+// may be text of the first column.
+static bool marks_on_top(const struct ps_csv_guess *guess)
+{
+    const struct ps_csv_sample *sample = &guess->sample;
+    int marked = 0;
+    for (int r = 0; r < sample->count; r++) {
+        size_t begin = sample->first[r] > 0 ? sample->ends[sample->first[r] - 1] : 0;
+        bool mark = sample->ends[sample->first[r]] > begin && sample->text.data[begin] == '#' &&
+                    !sample->quoted[sample->first[r]];
+        if (mark && marked < r)
+            return false;
+        marked += mark;
+    }
+    return marked > 0;
+}
+
 bool ps_csv_guess_find(const char *path, struct ps_csv_guess *best, struct ps_error *error)
 {
     static const int comments[] = {-1, '#'};
     struct judgement best_judgement = {-1, 0, 0};
+    double plain_regular = 0; // of the candidate without comments
+    bool on_top = false;
     *best = (struct ps_csv_guess){0};
     for (size_t i = 0; i < 2 * sizeof candidates / sizeof *candidates; i++) {
         struct ps_csv_guess guess;
         struct ps_error failure = {0};
         if (!try_candidate((int)(i / 2), path, comments[i % 2], &guess, &failure)) {
             ps_csv_guess_free(&guess);
+            plain_regular = on_top = 0;
             if (best_judgement.regular < 0 && error->status == PS_OK)
                 *error = failure;
             continue;
         }
         struct judgement judgement = judge(&guess);
-        if (is_better(judgement, best_judgement)) {
+        bool plain = comments[i % 2] < 0;
+        plain_regular = plain ? judgement.regular : plain_regular;
+        on_top = plain ? marks_on_top(&guess) : on_top;
+        bool allowed = plain || on_top || judgement.regular > plain_regular;
+        if (allowed && is_better(judgement, best_judgement)) {
             ps_csv_guess_free(best);
             *best = guess;
             best_judgement = judgement;
@@ -284,6 +308,14 @@ static void add_columns(const struct ps_csv_guess *guess, struct ps_text *out)
             ps_text_printf(out, ":%d", end);
     }
     ps_text_add(out, "]");
+}
+
+bool ps_csv_guess_has_numbers(const struct ps_csv_guess *guess)
+{
+    for (int i = 0; i < guess->columns.count; i++)
+        if (is_read(guess->looks[i]))
+            return true;
+    return false;
 }
 
 void ps_csv_guess_keys(const struct ps_csv_guess *guess, const char *path, struct ps_text *out)

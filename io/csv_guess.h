@@ -19,6 +19,8 @@ struct ps_csv_guess {
 
 // Errors as a reader's: not a text, empty, quotes that are never closed.
 bool ps_csv_guess_find(const char *path, struct ps_csv_guess *guess_out, struct ps_error *error);
+// Whether there is a column that can be read.
+bool ps_csv_guess_has_numbers(const struct ps_csv_guess *guess);
 // The keys of an `inputs:` entry that read it so ("separator: \";\", columns: [0, 2]"); "" when the
 // defaults do.
 void ps_csv_guess_keys(const struct ps_csv_guess *guess, const char *path, struct ps_text *out);

@@ -88,7 +88,10 @@ bool ps_csv_inspect(const char *path, struct ps_text *out, struct ps_error *erro
         print_columns(&guess, out);
         fine = print_sample(&guess, out, error);
         ps_csv_guess_keys(&guess, path, &keys);
-        ps_inspect_entry(path, keys.data, out);
+        if (ps_csv_guess_has_numbers(&guess))
+            ps_inspect_entry(path, keys.data, out);
+        else
+            ps_text_add(out, "no column holds numbers: nothing can be read\n");
     }
     ps_text_free(&keys);
     ps_csv_guess_free(&guess);

@@ -56,6 +56,11 @@ static const struct ps_option read_options[] = {
      .kind = PS_WORDS,
      .help =
          "words that stand for a missing value and become NaN, besides the empty field and nan"},
+    {.key = "empty",
+     .kind = PS_CHOICE,
+     .fallback = "missing",
+     .choices = "missing|error",
+     .help = "what an empty field is"},
     {.key = "ragged",
      .kind = PS_CHOICE,
      .fallback = "error",

@@ -66,6 +66,9 @@ static const struct dialect_case cases[] = {
     {"too late for nanoseconds", "t\n2300-01-01\n", {"dtype", "time_ns"}, NULL, "is out of the range of time_ns", NULL},
     {"times that were not asked for", "t,v\n2024-01-01,1\n", {NULL}, NULL, "dates are read by `dtype: {column: time_s}`", NULL},
     {"text columns are named", "n,v,m,w\nab,1,cd,2\n", {NULL}, NULL, "`columns:` chooses the columns to read (numbers are in [1, 3])", NULL},
+    {"an empty field that is wrong", "a,b\n1,2\n3,\n", {"empty", "error"}, NULL, "line 3, column 1 ('b'): '' is not a number", NULL},
+    {"an empty field that is wrong in whole numbers", "a\n1\n\"\"\n", {"empty", "error", "dtype", "i32"}, NULL, "line 3, column 0 ('a'): '' is not a whole number", NULL},
+    {"missing words besides", "a\n1\nNA\n", {"empty", "error", "missing", "[NA"}, "f64[?, 1]", "1 nan", NULL},
     // Headers and columns.
     {"a header further down", "made by\nx\n\na,b\n1,2\n", {"header", "4"}, "f64[?, 2]", "1 2", NULL},
     {"a header on line 0", "a\n1\n", {"header", "0"}, NULL, "header: '0' is not true, false", NULL},

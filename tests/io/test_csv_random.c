@@ -10,6 +10,7 @@
 #define BUFFER_BYTES (256 * 1024) // of the scanner
 
 static uint64_t seed = 12345;
+static char quote = '"'; // of the text that is being made
 
 static unsigned below(unsigned limit)
 {
@@ -21,11 +22,11 @@ static unsigned below(unsigned limit)
 
 static void add_plain(struct ps_text *text, char separator)
 {
-    static const char bytes[] = "ab1.,;\t \"-+eE";
+    static const char bytes[] = "ab1.,;\t \"'-+eE";
     unsigned length = below(6);
     for (unsigned i = 0; i < length; i++) {
         char c = bytes[below(sizeof bytes - 1)];
-        if (c == separator || (c == '"' && i == 0))
+        if (c == separator || (c == quote && i == 0))
             c = 'x';
         ps_text_append(text, &c, 1);
     }
@@ -33,16 +34,16 @@ static void add_plain(struct ps_text *text, char separator)
 
 static void add_quoted(struct ps_text *text, char separator)
 {
-    const char bytes[] = {'a', '1', '\n', '\r', ' ', separator, '"'};
+    const char bytes[] = {'a', '1', '\n', '\r', ' ', separator, quote};
     unsigned length = below(8);
-    ps_text_add(text, "\"");
+    ps_text_append(text, &quote, 1);
     for (unsigned i = 0; i < length; i++) {
         char c = bytes[below(sizeof bytes)];
         ps_text_append(text, &c, 1);
-        if (c == '"')
+        if (c == quote)
             ps_text_append(text, &c, 1);
     }
-    ps_text_add(text, "\"");
+    ps_text_append(text, &quote, 1);
 }
 
 static void add_record(struct ps_text *text, char separator)
@@ -122,6 +123,7 @@ static void by_libcsv(const struct ps_text *text, char separator, struct reading
     struct csv_parser parser;
     CU_ASSERT_EQUAL_FATAL(csv_init(&parser, CSV_STRICT_FINI), 0);
     csv_set_delim(&parser, (unsigned char)separator);
+    csv_set_quote(&parser, (unsigned char)quote);
     csv_set_space_func(&parser, never_space);
     CU_ASSERT_EQUAL(csv_parse(&parser, text->data, text->length, on_field, on_record, reading),
                     text->length);
@@ -132,7 +134,7 @@ static void by_libcsv(const struct ps_text *text, char separator, struct reading
 static bool by_scanner(const char *path, char separator, struct reading *reading)
 {
     struct ps_csv_dialect dialect = {
-        .separator = separator, .quote = '"', .escape = -1, .comment = -1};
+        .separator = separator, .quote = (unsigned char)quote, .escape = -1, .comment = -1};
     struct ps_error error = {0};
     const struct ps_csv_record *record = NULL;
     struct ps_csv_scan *scan = ps_csv_scan_open(path, &dialect, &error);
@@ -154,6 +156,7 @@ static void compare(unsigned times, bool large)
     struct reading ours = {0}, theirs = {0};
     for (unsigned i = 0; i < times; i++) {
         char separator = ",;\t"[below(3)];
+        quote = "\"'"[below(2)];
         make_text(&text, separator, large);
         if (text.length == 0)
             continue;

@@ -84,6 +84,7 @@ static bool read_header(const struct ps_values *options, struct ps_csv_rules *ru
                        "header: %lld already skips the lines before it; remove `skip_rows`",
                        (long long)line);
     rules->dialect.skip_lines = line - 1;
+    rules->header_line = line;
     return true;
 }
 

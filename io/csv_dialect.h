@@ -14,6 +14,7 @@ struct ps_csv_rules {
     bool empty_is_wrong; // an empty field is no missing value
     bool pad;                     // records that are too short are missing values
     bool has_header;              // the first record holds the names
+    int64_t header_line;          // it has to start on this line; 0: on any
     const struct ps_value *names; // the names that the config gives instead, or NULL
 };
 

@@ -10,6 +10,7 @@
 #include <strings.h>
 
 #define EXACT_MAX 9007199254740992.0 // 2^53: f64 holds every whole number below
+#define F16_INFINITE 0x7c00u
 
 // ---- The text of a number ----
 
@@ -92,6 +93,13 @@ static bool is_word(const char *text, size_t length, const char *word)
     return strlen(word) == length && strncasecmp(text, word, length) == 0;
 }
 
+// Of a text that gave an infinity: not the word for one.
+static bool is_number(const char *text, size_t length)
+{
+    size_t first = text[0] == '+' || text[0] == '-';
+    return first < length && (text[first] | 32) != 'i';
+}
+
 // Digits alone, behind a sign.
 static bool is_whole(const char *text, size_t length)
 {
@@ -170,16 +178,24 @@ static enum ps_csv_fit to_truth(const char *text, size_t length, union value *va
 static enum ps_csv_fit to_float(enum ps_dtype dtype, const char *text, size_t length,
                                 union value *value)
 {
-    if (dtype == PS_F32)
-        return ps_text_to_f32(text, length, &value->single) ? PS_CSV_FITS : PS_CSV_NOT_A_NUMBER;
-    if (dtype == PS_F16)
-        return ps_text_to_f16(text, length, &value->half) ? PS_CSV_FITS : PS_CSV_NOT_A_NUMBER;
-    if (!ps_text_to_f64(text, length, &value->number))
-        return PS_CSV_NOT_A_NUMBER;
-    bool large = fabs(value->number) >= EXACT_MAX && !isinf(value->number);
-    return large && is_whole(text, length) && !is_exact(text, length, value->number)
-               ? PS_CSV_ROUNDED
-               : PS_CSV_FITS;
+    bool infinite;
+    if (dtype == PS_F32) {
+        if (!ps_text_to_f32(text, length, &value->single))
+            return PS_CSV_NOT_A_NUMBER;
+        infinite = isinf(value->single);
+    } else if (dtype == PS_F16) {
+        if (!ps_text_to_f16(text, length, &value->half))
+            return PS_CSV_NOT_A_NUMBER;
+        infinite = (value->half & 0x7fffu) == F16_INFINITE;
+    } else {
+        if (!ps_text_to_f64(text, length, &value->number))
+            return PS_CSV_NOT_A_NUMBER;
+        infinite = isinf(value->number);
+        if (!infinite && fabs(value->number) >= EXACT_MAX && is_whole(text, length) &&
+            !is_exact(text, length, value->number))
+            return PS_CSV_ROUNDED;
+    }
+    return infinite && is_number(text, length) ? PS_CSV_INFINITE : PS_CSV_FITS;
 }
 
 // Into the widest type of the dtype's kind.
@@ -246,7 +262,7 @@ enum ps_csv_fit ps_csv_field_store(const struct ps_csv_rules *rules, const struc
         !to_plain(rules, &text, &length, scratch))
         return PS_CSV_NOT_A_NUMBER;
     enum ps_csv_fit fit = to_value(type, text, length, &value);
-    if (fit > PS_CSV_ROUNDED)
+    if (fit > PS_CSV_INFINITE)
         return fit;
     if (array == type->dtype && array == widest(array)) {
         memcpy(to, &value, ps_dtype_bytes(array));

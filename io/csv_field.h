@@ -34,10 +34,11 @@ enum ps_csv_look {
 enum ps_csv_look ps_csv_field_look(const struct ps_csv_rules *rules, const char *text,
                                    size_t length, struct ps_text *scratch);
 
-// How a conversion went. The value is stored for the first two.
+// How a conversion went. The value is stored for the first three.
 enum ps_csv_fit {
     PS_CSV_FITS,
-    PS_CSV_ROUNDED, // a whole number lost digits in a float
+    PS_CSV_ROUNDED,  // a whole number lost digits in a float
+    PS_CSV_INFINITE, // a finite number is beyond the float's range
     PS_CSV_NOT_A_NUMBER,
     PS_CSV_NOT_WHOLE,
     PS_CSV_NOT_A_TRUTH,

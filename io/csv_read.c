@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -94,7 +95,8 @@ struct state {
     uint64_t bytes_told; // in results so far
     bool ended;          // no records behind the sample
     uint64_t rounded;    // whole numbers that lost digits, in this pass
-    bool rounding_told;
+    uint64_t infinite;   // finite numbers beyond their float's range, in this pass
+    bool changes_told;
     struct ps_text scratch;
 };
 
@@ -126,6 +128,11 @@ static bool read_names(struct state *state, const struct ps_csv_record **first_o
         return ps_fail(error, PS_INPUT,
                        "%s has no records: only blank lines, comments or skipped lines",
                        state->name);
+    if (state->rules.header_line != 0 && record->line != state->rules.header_line)
+        return ps_fail(error, PS_INPUT,
+                       "%s: `header` is on line %lld, which is blank or a comment; the next record "
+                       "is on line %lld",
+                       state->name, (long long)state->rules.header_line, (long long)record->line);
     if (!ps_csv_columns_name(&state->columns, record->count,
                              state->rules.has_header ? record : NULL, state->rules.names,
                              state->name, error))
@@ -205,13 +212,16 @@ static const char *type_name(const struct ps_csv_type *type)
                                                  : ps_dtype_name(type->dtype);
 }
 
-// The columns that hold numbers as far as the sample tells, ready for the config.
-static void list_numeric(struct state *state, struct ps_text *out)
+// The columns that hold numbers as far as the sample tells, but for the one that was refused just
+// now, ready for the config.
+static void list_numeric(struct state *state, int refused, struct ps_text *out)
 {
     struct ps_text scratch = {0};
     int listed = 0;
     for (int i = 0; i < state->columns.count && listed < 20; i++) {
         enum ps_csv_look look = PS_CSV_LOOKS_MISSING;
+        if (i == refused)
+            continue;
         for (int r = 0; r < state->sample.count && look < PS_CSV_LOOKS_TIME; r++) {
             struct ps_csv_record record = ps_csv_sample_get(&state->sample, r, state->fields);
             if (i < record.count)
@@ -225,9 +235,10 @@ static void list_numeric(struct state *state, struct ps_text *out)
     ps_text_free(&scratch);
 }
 
-static void add_advice(struct state *state, const struct ps_csv_type *type,
-                       const struct ps_csv_field *field, enum ps_csv_fit fit, struct ps_text *out)
+static void add_advice(struct state *state, int slot, const struct ps_csv_field *field,
+                       enum ps_csv_fit fit, struct ps_text *out)
 {
+    const struct ps_csv_type *type = &state->types[slot];
     struct ps_text numeric = {0};
     if (fit == PS_CSV_NOT_IN_ARRAY)
         ps_text_printf(out,
@@ -244,7 +255,7 @@ static void add_advice(struct state *state, const struct ps_csv_type *type,
     ps_text_add(out, "; a word for missing values goes into `missing:`");
     if (state->choice_given)
         return;
-    list_numeric(state, &numeric);
+    list_numeric(state, state->columns.chosen[slot], &numeric);
     ps_text_printf(out, ", and `columns:` chooses the columns to read%s%s%s",
                    numeric.length > 0 ? " (numbers are in [" : "",
                    numeric.length > 0 ? numeric.data : "", numeric.length > 0 ? "])" : "");
@@ -261,7 +272,7 @@ static bool refuse(struct state *state, int64_t line, int slot, const struct ps_
     struct ps_text advice = {0};
     ps_escape(field->text, field->length, shown, sizeof shown);
     ps_escape(name, strlen(name), column, sizeof column);
-    add_advice(state, type, field, fit, &advice);
+    add_advice(state, slot, field, fit, &advice);
     ps_fail(error, PS_INPUT, "%s, line %lld, column %d ('%s'): '%s' %s %s%s", state->name,
             (long long)line, at, column, shown, ps_csv_fit_text(fit),
             fit == PS_CSV_NOT_IN_ARRAY ? ps_dtype_name(state->array) : type_name(type),
@@ -270,35 +281,44 @@ static bool refuse(struct state *state, int64_t line, int slot, const struct ps_
     return false;
 }
 
-// Identifiers become other ones when f64 cannot hold them: never in silence.
-static void warn_of_rounding(struct state *state, int64_t line, int slot,
-                             const struct ps_csv_field *field)
+// A number was stored as another one, which its float cannot help: told once for each kind of
+// change, and their number at the end.
+static void warn_of_change(struct state *state, int64_t line, int slot,
+                           const struct ps_csv_field *field, enum ps_csv_fit fit)
 {
-    char shown[100], column[100];
+    char shown[100], column[100], what[160];
+    bool rounded = fit == PS_CSV_ROUNDED;
     const char *name = state->columns.names[state->columns.chosen[slot]];
-    if (state->rounded++ > 0 || state->rounding_told)
+    uint64_t *count = rounded ? &state->rounded : &state->infinite;
+    if ((*count)++ > 0 || state->changes_told)
         return;
     enum ps_csv_look look =
         ps_csv_field_look(&state->rules, field->text, field->length, &state->scratch);
-    ps_log(PS_LOG_WARNING,
-           "%s, line %lld, column %d ('%s'): '%s' is rounded: precision lost above 2^53%s%s",
-           state->name, (long long)line, state->columns.chosen[slot],
-           ps_escape(name, strlen(name), column, sizeof column),
-           ps_escape(field->text, field->length, shown, sizeof shown),
-           look == PS_CSV_LOOKS_NUMBER
-               ? ""
-               : "; to keep every digit read the column as an input of its own with ",
-           look == PS_CSV_LOOKS_NUMBER     ? ""
-           : look == PS_CSV_LOOKS_UNSIGNED ? "`dtype: u64`"
-                                           : "`dtype: i64`");
+    if (!rounded)
+        snprintf(what, sizeof what, "is beyond the range of %s and becomes an infinity",
+                 type_name(&state->types[slot]));
+    else // identifiers become other ones: never in silence
+        snprintf(what, sizeof what, "is rounded: precision lost above 2^53%s%s",
+                 look == PS_CSV_LOOKS_NUMBER
+                     ? ""
+                     : "; to keep every digit read the column as an input of its own with ",
+                 look == PS_CSV_LOOKS_NUMBER     ? ""
+                 : look == PS_CSV_LOOKS_UNSIGNED ? "`dtype: u64`"
+                                                 : "`dtype: i64`");
+    ps_log(PS_LOG_WARNING, "%s, line %lld, column %d ('%s'): '%s' %s", state->name, (long long)line,
+           state->columns.chosen[slot], ps_escape(name, strlen(name), column, sizeof column),
+           ps_escape(field->text, field->length, shown, sizeof shown), what);
 }
 
-static void tell_rounded(struct state *state)
+static void tell_changes(struct state *state)
 {
-    if (state->rounded > 1 && !state->rounding_told)
+    if (state->rounded > 1 && !state->changes_told)
         ps_log(PS_LOG_WARNING, "%s: %llu whole numbers in all lost precision above 2^53",
                state->name, (unsigned long long)state->rounded);
-    state->rounding_told = state->rounding_told || state->rounded > 0;
+    if (state->infinite > 1 && !state->changes_told)
+        ps_log(PS_LOG_WARNING, "%s: %llu numbers in all became infinities", state->name,
+               (unsigned long long)state->infinite);
+    state->changes_told = state->changes_told || state->rounded > 0 || state->infinite > 0;
 }
 
 // ---- Records ----
@@ -327,8 +347,8 @@ static bool convert_record(struct state *state, const struct ps_csv_record *reco
         const struct ps_csv_field *field = at < record->count ? &record->fields[at] : &none;
         enum ps_csv_fit fit = ps_csv_field_store(&state->rules, &state->types[slot], state->array,
                                                  field->text, field->length, to, &state->scratch);
-        if (fit == PS_CSV_ROUNDED)
-            warn_of_rounding(state, record->line, slot, field);
+        if (fit == PS_CSV_ROUNDED || fit == PS_CSV_INFINITE)
+            warn_of_change(state, record->line, slot, field, fit);
         else if (fit != PS_CSV_FITS)
             return refuse(state, record->line, slot, field, fit, error);
     }
@@ -363,7 +383,7 @@ static bool restart(struct state *state, struct ps_error *error)
     state->sample_next = state->sample.count;
     state->sample_error = (struct ps_error){0};
     state->ended = false;
-    state->rounded = 0;
+    state->rounded = state->infinite = 0;
     return ps_csv_scan_rewind(state->scan, error) &&
            (!state->rules.has_header || ps_csv_scan_next(state->scan, &header, error));
 }
@@ -385,7 +405,7 @@ static bool csv_read(struct ps_reader *reader, int64_t first_row, int64_t rows, 
         if (!next_record(state, &room, &record, error))
             return false;
         if (record == NULL) {
-            tell_rounded(state);
+            tell_changes(state);
             break;
         }
         if (!convert_record(state, record, (char *)data + (size_t)result->rows * row_bytes, error))

@@ -169,7 +169,12 @@ static bool apply_words(const struct ps_value *dtype, const struct ps_csv_column
         if (columns->slots[field] < 0)
             return ps_fail(error, PS_USAGE, "dtype: column '%s' is not among `columns`",
                            columns->names[field]);
-        types[columns->slots[field]] = type_of_word(dtype->texts[i]);
+        struct ps_csv_type *type = &types[columns->slots[field]];
+        if (!type->automatic)
+            return ps_fail(error, PS_USAGE,
+                           "dtype: column '%s' is given twice, by name and position",
+                           columns->names[field]);
+        *type = type_of_word(dtype->texts[i]);
     }
     return true;
 }

@@ -40,7 +40,8 @@ enum ps_csv_look ps_csv_looks_join(enum ps_csv_look a, enum ps_csv_look b);
 // types_out: one per chosen column (malloc'ed); array_out: the dtype of the array, the one asked
 // for all, or NumPy's promotion of the columns'. Columns of type auto are f64; whole numbers that
 // f64 cannot hold make i64 or u64, and true and false make bool, when the sample holds nothing
-// else. Errors: `dtype` names a column that is not read (PS_USAGE).
+// else. Errors: `dtype` names a column that is not read, or one twice
+// (PS_USAGE).
 bool ps_csv_types_find(const struct ps_value *dtype, const struct ps_csv_columns *columns,
                        const struct ps_csv_rules *rules, const struct ps_csv_sample *sample,
                        const char *name, struct ps_csv_type **types_out, enum ps_dtype *array_out,

@@ -76,7 +76,7 @@ void ps_inspect_entry(const char *path, const char *more, struct ps_text *out)
     add_name(path, out);
     ps_text_add(out, ": {path: ");
     add_path(path, out);
-    if (more != NULL)
+    if (more != NULL && *more != '\0')
         ps_text_printf(out, ", %s", more);
     ps_text_add(out, "}\n");
 }

@@ -93,6 +93,7 @@ TABLE = {
     "c-na-tokens": [Columns('missing: [NA, N/A, "NULL", "null", "#N/A", "-", "NaN", "n/a", "<NA>"]'),
                     Error("line 4", "'NA' is not a number")],
     "c-hard": [Columns(warns=["precision"])],
+    "c-exp-overflow": [Columns(warns=["beyond the range of f64", "2 numbers in all became infinities"])],
     "c-f32-double-round": [Columns("dtype: f32", values={"v": "v_f32_direct"})],
     "c-int-2p53-missing": [Columns(warns=["precision"], only=["col1"])],
     "c-int-2p63": [Error("line 3", "9223372036854775808", "out of the range of i64", entry="dtype: i64"),

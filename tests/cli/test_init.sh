@@ -45,6 +45,9 @@ expect 4 "$PENSTOCK" init no_header.csv
 says 'no_header.yaml exists; name another file with --output'
 expect 0 "$PENSTOCK" init --output - no_header.csv
 prints 'no_header: {path: no_header.csv, header: false}' 'op: reduce'
+printf 'a,b\n1,2\n' >plain.csv
+expect 0 "$PENSTOCK" inspect plain.csv
+prints 'plain: {path: plain.csv}'
 expect 0 bash -c "cd 'odd folder' && '$PENSTOCK' init --output ../elsewhere.yaml it*.csv"
 expect 0 "$PENSTOCK" plan elsewhere.yaml
 expect 3 "$PENSTOCK" init none.csv

@@ -135,7 +135,7 @@ char *ps_option_expected(const struct ps_option *option, char *out, size_t out_s
         expect_choices(option, "one of, or a list of, ", &text);
         break;
     case PS_TYPES:
-        expect_choices(option, "one of, or {name: one of} with, ", &text);
+        expect_choices(option, "one of (or {name: one of them}): ", &text);
         break;
     default:
         ps_text_add(&text, plain[option->kind]);

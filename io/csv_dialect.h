@@ -11,7 +11,7 @@ struct ps_csv_rules {
     char decimal;          // '.' or ','
     const char *thousands; // one character between groups of three digits, or NULL
     const struct ps_value *missing;
-    bool empty_is_wrong; // an empty field is no missing value
+    bool empty_is_wrong;          // an empty field is no missing value
     bool pad;                     // records that are too short are missing values
     bool has_header;              // the first record holds the names
     int64_t header_line;          // it has to start on this line; 0: on any

@@ -134,13 +134,15 @@ static bool read_options(struct ps_writer *writer, struct ps_error *error)
     state->crlf = strcmp(ps_values_get(writer->options, "line_end")->text, "crlf") == 0;
     state->digits = precision->automatic ? 0 : (int)precision->integer;
     state->missing = ps_values_get(writer->options, "missing")->text;
-    state->missing_length = strlen(state->missing);
     if (!ps_csv_separator(writer->options, writer->path, &state->separator, error))
         return false;
     const char special[] = {'"', '\r', '\n', state->separator, '\0'};
     if (strpbrk(state->missing, special) != NULL)
         return ps_fail(error, PS_USAGE, "missing: '%s' has a separator, quote or line end in it",
                        state->missing);
+    if (state->missing[0] == '\0' && state->fields == 1)
+        state->missing = "\"\""; // a blank line would be no record
+    state->missing_length = strlen(state->missing);
     return state->decimal != state->separator ||
            ps_fail(error, PS_USAGE, "decimal: '%c' is the separator too; set `separator: \";\"`",
                    state->decimal);

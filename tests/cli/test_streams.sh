@@ -161,6 +161,8 @@ expect 0 "$PENSTOCK" run --quiet how.yaml \
 same stdout $'p;"q;r"\r\n0,1;1234567,25\r\n;-1e-30\r\n'
 expect 0 "$PENSTOCK" run --quiet how.yaml --set outputs.x.header=false --set outputs.x.separator=tab
 same stdout $'0.1\t1234567.25\nnan\t-1e-30\n'
+expect 0 "$PENSTOCK" run --quiet how.yaml --set inputs.x.columns=[0] --set 'outputs.x.missing=""'
+same stdout $'x\n0.1\n""\n' # a blank line would be no record
 expect 2 "$PENSTOCK" run how.yaml --set 'outputs.x.decimal=","'
 says 'is the separator too'
 expect 2 "$PENSTOCK" run how.yaml --set 'outputs.x.header=[p]'

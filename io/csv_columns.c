@@ -28,12 +28,15 @@ void ps_csv_columns_free(struct ps_csv_columns *columns)
 struct named {
     char *name;
     int field;
+    bool made; // for a field without a name
 };
 
 static int by_name(const void *a, const void *b)
 {
     const struct named *x = a, *y = b;
     int order = strcmp(x->name, y->name);
+    if (order == 0)
+        order = x->made - y->made; // the file's own names are not taken from it
     return order != 0 ? order : (x->field > y->field) - (x->field < y->field);
 }
 
@@ -74,7 +77,7 @@ static bool make_unique(struct ps_csv_columns *columns, const char *path)
     if (sorted == NULL)
         return false;
     for (int i = 0; i < count; i++)
-        sorted[i] = (struct named){columns->names[i], i};
+        sorted[i] = (struct named){columns->names[i], i, columns->first[i][0] == '\0'};
     qsort(sorted, (size_t)count, sizeof *sorted, by_name);
     for (int i = 1, first = 0; fine && i < count; i++) {
         if (strcmp(sorted[first].name, sorted[i].name) != 0) {
@@ -83,7 +86,7 @@ static bool make_unique(struct ps_csv_columns *columns, const char *path)
         }
         if (i == first + 1)
             ps_log(PS_LOG_WARNING,
-                   "%s: more than one column is named '%s'; later ones get their position "
+                   "%s: more than one column is named '%s'; the others get their position "
                    "added",
                    path, ps_escape(sorted[i].name, strlen(sorted[i].name), shown, sizeof shown));
         char *unique = free_name(sorted, count, &sorted[i]);

@@ -163,6 +163,9 @@ expect 0 "$PENSTOCK" run --quiet how.yaml --set outputs.x.header=false --set out
 same stdout $'0.1\t1234567.25\nnan\t-1e-30\n'
 expect 0 "$PENSTOCK" run --quiet how.yaml --set inputs.x.columns=[0] --set 'outputs.x.missing=""'
 same stdout $'x\n0.1\n""\n' # a blank line would be no record
+printf ',c0,x,x\n1,2,3,4\n' >unnamed.csv # a made name does not take the place of a real one
+expect 0 "$PENSTOCK" run --quiet how.yaml --set inputs.x.path=unnamed.csv
+same stdout $'c0_0,c0,x,x_3\n1,2,3,4\n'
 expect 2 "$PENSTOCK" run how.yaml --set 'outputs.x.decimal=","'
 says 'is the separator too'
 expect 2 "$PENSTOCK" run how.yaml --set 'outputs.x.header=[p]'

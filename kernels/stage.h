@@ -15,6 +15,7 @@
 #include "kernels/backend.h"
 
 #define PS_STAGE_INPUTS_MAX 16
+#define PS_PHASES_MAX 8
 #define PS_LAUNCH_ARRAYS_MAX 64 // that one (fused) step reads, and writes
 
 // An array that a stage can name: an input, or the result of an earlier stage.
@@ -23,6 +24,7 @@ struct ps_port {
     struct ps_array array; // of a stream: dims[0] is its rows (maybe PS_ROWS_UNKNOWN)
     bool streamed;         // arrives block by block; else whole and resident on the device
     bool failed;           // its plan failed: who needs it stops without a further message
+    bool hidden;           // of an earlier phase of a stage: no config can name it
 };
 
 // What plan() sees: everything defined before the stage.
@@ -40,6 +42,7 @@ struct ps_stage {
     const struct ps_stage_type *type;
     const char *name;
     int port;                        // the position its result takes in scope->ports
+    int phase;                       // 0, or which of type->phases() stages this is
     struct ps_place place;           // of the stage's mapping in the config
     const struct ps_values *options; // of type->options
     // Filled in by plan():
@@ -86,6 +89,12 @@ struct ps_stage_type {
     const char *name;
     const char *help;
     const struct ps_option *options;
+    // For a stage that needs several walks over the data (quantile, pca): how many stages it is
+    // planned as, at most PS_PHASES_MAX; 0 after reporting a fault. Each phase is a stage of this
+    // type with a plan, detail and port of its own; only the last one's port has the stage's name.
+    // `stage` has its options and nothing planned. NULL: 1.
+    int (*phases)(const struct ps_stage *stage, const struct ps_scope *scope,
+                  struct ps_problems *problems);
     // Fills in the output part of *stage; reports every fault with its place. False when any.
     bool (*plan)(struct ps_stage *stage, const struct ps_scope *scope,
                  struct ps_problems *problems);
@@ -131,6 +140,9 @@ int ps_stage_use(struct ps_stage *stage, const struct ps_scope *scope, const cha
 // Likewise for the value of `in`, with the stage before as its default.
 int ps_stage_use_in(struct ps_stage *stage, const struct ps_scope *scope,
                     struct ps_problems *problems);
+// The result of an earlier phase of the same stage. Returns its position in stage->inputs; -1 when
+// the stage has too many inputs, after reporting.
+int ps_stage_use_phase(struct ps_stage *stage, int phase, struct ps_problems *problems);
 const struct ps_port *ps_stage_input(const struct ps_stage *stage, const struct ps_scope *scope,
                                      int position);
 // Position in step->inputs of the port / in step->outputs of the stage; -1: not there.

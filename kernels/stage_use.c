@@ -2,6 +2,7 @@
 // What the plan() functions of all stage types share: naming arrays.
 #include "kernels/stage.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,12 +19,15 @@ static void report_unknown(const struct ps_scope *scope, const char *name, struc
 {
     const char **names = calloc((size_t)scope->count + 1, sizeof *names);
     struct ps_text list = {0};
+    size_t count = 0;
     for (int i = 0; i < scope->count; i++) {
+        if (scope->ports[i].hidden)
+            continue;
         if (names != NULL)
-            names[i] = scope->ports[i].name;
-        ps_text_printf(&list, "%s%s", i > 0 ? ", " : "", scope->ports[i].name);
+            names[count++] = scope->ports[i].name;
+        ps_text_printf(&list, "%s%s", list.length > 0 ? ", " : "", scope->ports[i].name);
     }
-    const char *near = names ? ps_nearest(name, names, (size_t)scope->count) : NULL;
+    const char *near = names ? ps_nearest(name, names, count) : NULL;
     ps_problem_add(problems, PS_USAGE, place, "no array '%s' here%s%s%s; defined so far: %s", name,
                    near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "",
                    list.length > 0 ? list.data : "none");
@@ -31,16 +35,9 @@ static void report_unknown(const struct ps_scope *scope, const char *name, struc
     free(names);
 }
 
-int ps_stage_use(struct ps_stage *stage, const struct ps_scope *scope, const char *name,
-                 struct ps_place place, struct ps_problems *problems)
+static int use_port(struct ps_stage *stage, int port, struct ps_place place,
+                    struct ps_problems *problems)
 {
-    int port = find_port(scope, name);
-    if (port < 0) {
-        report_unknown(scope, name, place, problems);
-        return -1;
-    }
-    if (scope->ports[port].failed)
-        return -1;
     for (int i = 0; i < stage->input_count; i++)
         if (stage->inputs[i] == port)
             return i;
@@ -53,6 +50,24 @@ int ps_stage_use(struct ps_stage *stage, const struct ps_scope *scope, const cha
     return stage->input_count++;
 }
 
+int ps_stage_use(struct ps_stage *stage, const struct ps_scope *scope, const char *name,
+                 struct ps_place place, struct ps_problems *problems)
+{
+    int port = find_port(scope, name);
+    if (port < 0)
+        report_unknown(scope, name, place, problems);
+    if (port < 0 || scope->ports[port].failed)
+        return -1;
+    return use_port(stage, port, place, problems);
+}
+
+int ps_stage_use_phase(struct ps_stage *stage, int phase, struct ps_problems *problems)
+{
+    int port = stage->port - stage->phase + phase;
+    assert(phase >= 0 && phase < stage->phase);
+    return use_port(stage, port, stage->place, problems);
+}
+
 int ps_stage_use_in(struct ps_stage *stage, const struct ps_scope *scope,
                     struct ps_problems *problems)
 {
@@ -62,7 +77,8 @@ int ps_stage_use_in(struct ps_stage *stage, const struct ps_scope *scope,
     if (scope->previous < 0) {
         ps_problem_add(problems, PS_USAGE, stage->place,
                        "stage '%s' needs `in`: there is no stage before it, and not exactly one "
-                       "input", stage->name);
+                       "input",
+                       stage->name);
         return -1;
     }
     return ps_stage_use(stage, scope, scope->ports[scope->previous].name, stage->place, problems);

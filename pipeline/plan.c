@@ -15,14 +15,15 @@ static struct ps_plan *plan_alloc(const struct ps_config *config)
     struct ps_plan *plan = calloc(1, sizeof *plan);
     if (plan == NULL)
         return NULL;
-    size_t ports = (size_t)(config->input_count + config->stage_count);
+    size_t stages = (size_t)config->stage_count * PS_PHASES_MAX; // at most
+    size_t ports = (size_t)config->input_count + stages;
     plan->config = config;
     plan->input_count = config->input_count;
     plan->output_count = config->output_count;
-    plan->port_count = (int)ports;
+    plan->port_count = config->input_count; // stages add theirs when they are planned
     plan->ports = ps_zeroed(ports, sizeof *plan->ports);
     plan->readers = ps_zeroed((size_t)config->input_count, sizeof *plan->readers);
-    plan->stages = ps_zeroed((size_t)config->stage_count, sizeof *plan->stages);
+    plan->stages = ps_zeroed(stages, sizeof *plan->stages);
     plan->needed = ps_zeroed(ports, sizeof *plan->needed);
     plan->pass_of = ps_zeroed(ports, sizeof *plan->pass_of);
     plan->outputs = ps_zeroed((size_t)config->output_count, sizeof *plan->outputs);
@@ -50,6 +51,8 @@ void ps_plan_free(struct ps_plan *plan)
         if (plan->stages[i].type != NULL && plan->stages[i].type->unplan != NULL)
             plan->stages[i].type->unplan(&plan->stages[i]);
         ps_array_free(&plan->stages[i].output);
+        if (plan->ports[plan->input_count + i].hidden)
+            free((void *)plan->ports[plan->input_count + i].name);
     }
     for (int i = 0; plan->readers != NULL && i < plan->input_count; i++)
         if (plan->readers[i].format != NULL)
@@ -67,41 +70,79 @@ void ps_plan_free(struct ps_plan *plan)
 
 // ---- Stages ----
 
-static int default_input(const struct ps_plan *plan, int stage)
+// Plans a stage, or one phase of it, into the next port. `previous`: as in struct ps_scope.
+static bool plan_phase(struct ps_plan *plan, const struct ps_config_stage *config, int phase,
+                       int previous, struct ps_problems *problems)
 {
-    if (stage > 0)
-        return plan->input_count + stage - 1;
-    return plan->input_count == 1 ? 0 : -1;
-}
-
-static void plan_stage(struct ps_plan *plan, int i, struct ps_problems *problems)
-{
-    const struct ps_config_stage *config = &plan->config->stages[i];
-    struct ps_stage *stage = &plan->stages[i];
-    struct ps_port *port = &plan->ports[plan->input_count + i];
-    struct ps_scope scope = {plan->ports, plan->input_count + i, default_input(plan, i)};
+    int number = plan->port_count;
+    struct ps_stage *stage = &plan->stages[number - plan->input_count];
+    struct ps_port *port = &plan->ports[number];
+    struct ps_scope scope = {plan->ports, number, previous};
+    struct ps_error error = {0};
     size_t before = problems->error_count;
-    port->name = config->name != NULL ? config->name : "?";
-    port->failed = true;
-    if (config->type == NULL)
-        return; // already reported
     *stage = (struct ps_stage){.type = config->type,
                                .name = port->name,
-                               .port = plan->input_count + i,
+                               .port = number,
+                               .phase = phase,
                                .place = config->place,
                                .options = &config->options};
     for (int d = 0; d < PS_RANK_MAX; d++)
         stage->axes[d].port = -1;
+    plan->port_count++; // from here on ps_plan_free frees what is planned
     if (!config->type->plan(stage, &scope, problems) || problems->error_count > before)
-        return;
-    struct ps_error error = {0};
+        return false;
     if (!ps_array_check(&stage->output, stage->name, &error)) {
         ps_problem_add(problems, PS_USAGE, stage->place, "stage %s", error.text);
-        return;
+        return false;
     }
     port->array = stage->output; // columns borrowed from the stage
     port->streamed = stage->streamed;
     port->failed = false;
+    return true;
+}
+
+static int count_phases(const struct ps_plan *plan, const struct ps_config_stage *config,
+                        int previous, struct ps_problems *problems)
+{
+    struct ps_scope scope = {plan->ports, plan->port_count, previous};
+    struct ps_stage stage = {.type = config->type,
+                             .name = config->name,
+                             .port = plan->port_count,
+                             .place = config->place,
+                             .options = &config->options};
+    return config->type->phases == NULL ? 1 : config->type->phases(&stage, &scope, problems);
+}
+
+static char *hidden_name(const char *name, int phase)
+{
+    struct ps_text text = {0};
+    ps_text_printf(&text, "%s~%d", name, phase);
+    return text.data;
+}
+
+// A stage that fails leaves a port that has its name, so that who needs it stays silent.
+static void plan_stage(struct ps_plan *plan, int i, struct ps_problems *problems)
+{
+    const struct ps_config_stage *config = &plan->config->stages[i];
+    const char *name = config->name != NULL ? config->name : "?";
+    int previous = i > 0 ? plan->port_count - 1 : plan->input_count == 1 ? 0 : -1;
+    int phases = config->type == NULL ? 0 : count_phases(plan, config, previous, problems);
+    for (int phase = 0; phase < phases; phase++) {
+        bool last = phase == phases - 1;
+        char *own = last ? NULL : hidden_name(name, phase);
+        if (!last && own == NULL)
+            break;
+        plan->ports[plan->port_count] =
+            (struct ps_port){.name = last ? name : own, .failed = true, .hidden = !last};
+        if (!plan_phase(plan, config, phase, previous, problems)) {
+            if (last)
+                return;
+            break;
+        }
+        if (last)
+            return;
+    }
+    plan->ports[plan->port_count++] = (struct ps_port){.name = name, .failed = true};
 }
 
 static void need(struct ps_plan *plan, int port)
@@ -143,12 +184,13 @@ static void trace_origins(const struct ps_plan *plan, int port, struct ps_output
         struct ps_axis_source source = trace_axis(plan, port, i);
         bool of_one_file = source.port >= 0 && plan->config->inputs[source.port].files.count == 1;
         whole = whole && of_one_file && source.axis == i && (first < 0 || first == source.port);
-        if (source.port < 0 || !(of_one_file || source.axis > 0)) // rows of many files are no axis of one
+        if (source.port < 0 ||
+            !(of_one_file || source.axis > 0)) // rows of many files are no axis of one
             continue;
         first = source.port;
-        spec->origins[i] = (struct ps_origin){plan->readers[source.port].format,
-                                              plan->readers[source.port].path,
-                                              plan->readers[source.port].options, source.axis};
+        spec->origins[i] =
+            (struct ps_origin){plan->readers[source.port].format, plan->readers[source.port].path,
+                               plan->readers[source.port].options, source.axis};
     }
     while (whole && port >= plan->input_count) {
         const struct ps_stage *stage = &plan->stages[port - plan->input_count];
@@ -201,8 +243,8 @@ static void check_collisions(struct ps_plan *plan, struct ps_problems *problems)
         for (int j = 0; j < i; j++) {
             struct ps_plan_output *other = &plan->outputs[j];
             struct ps_error error = {0};
-            if (other->config == NULL || other->spec.format == NULL || output->spec.format == NULL ||
-                !ps_output_collides(&output->spec, &other->spec))
+            if (other->config == NULL || other->spec.format == NULL ||
+                output->spec.format == NULL || !ps_output_collides(&output->spec, &other->spec))
                 continue;
             if (ps_output_may_share(&other->spec, &output->spec, &error)) {
                 output->shares = output->shares >= 0 ? output->shares : j;
@@ -221,7 +263,7 @@ static void warn_unused(struct ps_plan *plan, struct ps_problems *problems)
     for (int p = plan->input_count; p < plan->port_count; p++) {
         if (plan->compare)
             need(plan, p);
-        else if (!plan->needed[p] && !plan->ports[p].failed)
+        else if (!plan->needed[p] && !plan->ports[p].failed && !plan->ports[p].hidden)
             ps_problem_warn(problems, plan->stages[p - plan->input_count].place,
                             "stage '%s' is used by no output and will not run",
                             plan->ports[p].name);

@@ -76,8 +76,10 @@ static struct ps_typed unknown_name(struct ps_typer *t, const struct ps_value *p
     const char **names = calloc((size_t)most, sizeof *names);
     struct ps_text list = {0};
     for (int i = 0; names != NULL && i < t->scope->count; i++) {
+        if (t->scope->ports[i].hidden)
+            continue;
         names[count++] = t->scope->ports[i].name;
-        ps_text_printf(&list, "%s%s", i > 0 ? ", " : "", t->scope->ports[i].name);
+        ps_text_printf(&list, "%s%s", list.length > 0 ? ", " : "", t->scope->ports[i].name);
     }
     for (int i = 0; names != NULL && i < params->count; i++) {
         names[count++] = params->words[i];

@@ -147,6 +147,44 @@ static void test_passes(void)
 }
 
 // Nothing is streamed: every step runs once. A whole input without a row count is counted.
+// A stage of two phases: its name is the last one's, the first is not for others.
+static void test_phases(void)
+{
+    struct toy_job job = {0};
+    bool fine = toy_job_run(&job, yaml("version: 1\n"
+                                       "inputs: {a: {format: mem, rows: 10, width: 2, seed: 1}}\n"
+                                       "stages:\n"
+                                       "  - {name: twice, op: scale, by: 2}\n"
+                                       "  - {name: left, op: rest}\n"
+                                       "  - {name: last, op: scale, by: 10}\n"
+                                       "outputs:\n"
+                                       "  last: {format: sink, id: 0}\n"
+                                       "run: {backend: cpu, block: 3 rows, slots: 2}\n"));
+    check_done(&job, fine);
+    CU_ASSERT_EQUAL(job.plan->pass_count, 2);
+    check_sink(0, 10, 4);
+    for (int64_t e = 0; e < 20; e++) // the columns sum up to 1 + 3 + ... + 19 and 2 + 4 + ... + 20
+        CU_ASSERT_EQUAL(toy_sinks[0].data[e], 10 * (2 * (1 + e) - 2 * (e % 2 == 0 ? 100 : 110)));
+    toy_job_free(&job);
+    static const char *const faulty[][2] = {
+        {"{name: left, op: rest}, {name: x, op: scale, in: left~0}", "no array 'left~0'"},
+        {"{name: left, op: rest, in: nothing}, {name: x, op: scale}", "no array 'nothing'"},
+        {"{name: left, op: rest, by: 0}, {name: x, op: scale}", "by nothing"},
+    };
+    for (size_t i = 0; i < sizeof faulty / sizeof faulty[0]; i++) {
+        CU_ASSERT_FALSE(toy_job_run(&job, yaml("version: 1\n"
+                                               "inputs: {a: {format: mem, rows: 10}}\n"
+                                               "stages: [%s]\n"
+                                               "outputs: {x: {format: sink}}\n",
+                                               faulty[i][0])));
+        CU_ASSERT_EQUAL(job.problems.error_count, 1);
+        CU_ASSERT_PTR_NOT_NULL(strstr(toy_job_message(&job), faulty[i][1]));
+        CU_ASSERT_PTR_NULL(strstr(toy_job_message(&job), "left~0, "));
+        toy_job_free(&job);
+    }
+    toy_check_clean();
+}
+
 static void test_whole_only(void)
 {
     struct toy_job job = {0};
@@ -416,6 +454,7 @@ int main(void)
     static const struct check_test tests[] = {
         {"rows x blocks x slots x formats", test_grid},
         {"passes", test_passes},
+        {"stages of several phases", test_phases},
         {"whole arrays only", test_whole_only},
         {"inputs of different length", test_uneven},
         {"inputs of different length in different passes", test_uneven_passes},

@@ -406,7 +406,51 @@ static struct ps_stage_type toy_total = {.name = "total",
                                          .release = toy_release,
                                          .run = {[PS_CPU] = toy_run_total},
                                          .reduction = &toy_reduction};
-const struct ps_stage_type *const ps_stage_types[] = {&toy_scale, &toy_add, &toy_total, NULL};
+
+// rest: in minus the total of its column, as two phases.
+static int toy_phases(const struct ps_stage *stage, const struct ps_scope *scope,
+                      struct ps_problems *problems)
+{
+    (void)scope;
+    if (toy_integer(stage->options, "by") != 0)
+        return 2;
+    ps_problem_add(problems, PS_USAGE, stage->place, "by nothing");
+    return 0;
+}
+
+static bool toy_plan_rest(struct ps_stage *stage, const struct ps_scope *scope,
+                          struct ps_problems *problems)
+{
+    if (stage->phase == 0)
+        return toy_plan_total(stage, scope, problems);
+    return toy_plan(stage, scope, problems) && ps_stage_use_phase(stage, 0, problems) >= 0;
+}
+
+static bool toy_run_rest(const struct ps_program *program, const struct ps_launch *launch,
+                         struct ps_error *error)
+{
+    const struct ps_step *step = toy_step(program);
+    if (step->stages[0]->phase == 0)
+        return toy_run_total(program, launch, error);
+    int64_t width = ps_array_row_elements(&step->stages[0]->output);
+    for (int64_t e = 0; e < launch->rows * width; e++)
+        ((int64_t *)launch->outputs[0])[e] =
+            toy_value(step, launch, step->stages[0]->inputs[0], e, NULL) -
+            ((const int64_t *)launch->inputs[1])[e % width];
+    return true;
+}
+
+static struct ps_stage_type toy_rest = {.name = "rest",
+                                        .help = "rest",
+                                        .options = toy_stage_options,
+                                        .phases = toy_phases,
+                                        .plan = toy_plan_rest,
+                                        .compile = toy_compile,
+                                        .release = toy_release,
+                                        .run = {[PS_CPU] = toy_run_rest},
+                                        .reduction = &toy_reduction};
+const struct ps_stage_type *const ps_stage_types[] = {&toy_scale, &toy_add, &toy_total, &toy_rest,
+                                                      NULL};
 
 const struct ps_stage_type *ps_stage_type_find(const char *name)
 {

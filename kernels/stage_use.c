@@ -9,7 +9,7 @@
 static int find_port(const struct ps_scope *scope, const char *name)
 {
     for (int i = 0; i < scope->count; i++)
-        if (strcmp(scope->ports[i].name, name) == 0)
+        if (!scope->ports[i].hidden && strcmp(scope->ports[i].name, name) == 0)
             return i;
     return -1;
 }

@@ -103,7 +103,7 @@ static struct ps_typed unknown_name(struct ps_typer *t, const struct ps_value *p
 static int find_port(const struct ps_scope *scope, const char *name)
 {
     for (int i = 0; i < scope->count; i++)
-        if (strcmp(scope->ports[i].name, name) == 0)
+        if (!scope->ports[i].hidden && strcmp(scope->ports[i].name, name) == 0)
             return i;
     return -1;
 }

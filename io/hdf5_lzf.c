@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unpacking LZF (Marc Lehmann's liblzf), the filter that comes with h5py. Packed data are runs: a
+// LZF (Marc Lehmann's liblzf), the filter that comes with h5py. Packed data are runs: a
 // first byte below 32 is followed by that many bytes and one, to be copied; else its upper three
 // bits (7: and one more byte) and two are a length, its lower five and the next byte a distance
 // back.
 #include "io/hdf5_common.h"
 #include "io/hdf5_filters.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct run {
@@ -59,20 +60,138 @@ static void unpack(const unsigned char *at, size_t bytes, unsigned char *out)
     }
 }
 
+#define HASH_BITS 13
+#define LONGEST_MATCH 264
+#define FARTHEST 8192
+#define LONGEST_LITERAL 32
+
+struct packing {
+    const unsigned char *from;
+    unsigned char *out;
+    size_t at, room;               // of out
+    uint32_t last[1 << HASH_BITS]; // place behind the last three bytes of this hash; 0: none
+};
+
+static bool put_literals(struct packing *p, size_t first, size_t end)
+{
+    while (first < end) {
+        size_t count = end - first < LONGEST_LITERAL ? end - first : LONGEST_LITERAL;
+        if (p->at + count + 1 > p->room)
+            return false;
+        p->out[p->at++] = (unsigned char)(count - 1);
+        memcpy(p->out + p->at, p->from + first, count);
+        p->at += count;
+        first += count;
+    }
+    return true;
+}
+
+static bool put_match(struct packing *p, size_t length, size_t distance)
+{
+    size_t back = distance - 1, code = length - 2;
+    if (p->at + 3 > p->room)
+        return false;
+    p->out[p->at++] = (unsigned char)((code < 7 ? code : 7) << 5 | back >> 8);
+    if (code >= 7)
+        p->out[p->at++] = (unsigned char)(code - 7);
+    p->out[p->at++] = (unsigned char)back;
+    return true;
+}
+
+// Length of what the three bytes at `at` repeat, and how far back; 0: nothing near.
+static size_t find_match(struct packing *p, size_t at, size_t bytes, size_t *distance_out)
+{
+    const unsigned char *here = p->from + at;
+    uint32_t key = (uint32_t)here[0] << 16 | (uint32_t)here[1] << 8 | here[2];
+    uint32_t *last = &p->last[key * 2654435761u >> (32 - HASH_BITS)];
+    size_t before = *last, most = bytes - at < LONGEST_MATCH ? bytes - at : LONGEST_MATCH;
+    *last = (uint32_t)at + 1;
+    if (before == 0 || at - (before - 1) > FARTHEST)
+        return 0;
+    const unsigned char *there = p->from + before - 1;
+    size_t length = 0;
+    while (length < most && there[length] == here[length])
+        length++;
+    *distance_out = at - (before - 1);
+    return length >= 3 ? length : 0;
+}
+
+// Bytes when packed; 0: not smaller.
+static size_t pack(struct packing *p, size_t bytes)
+{
+    size_t at = 0, literal = 0, distance = 0;
+    while (at + 3 <= bytes) {
+        size_t length = find_match(p, at, bytes, &distance);
+        if (length == 0) {
+            at++;
+            continue;
+        }
+        if (!put_literals(p, literal, at) || !put_match(p, length, distance))
+            return 0;
+        at += length;
+        literal = at;
+    }
+    return put_literals(p, literal, bytes) ? p->at : 0;
+}
+
+static unsigned char *packed(const void *data, size_t bytes, size_t *size_out)
+{
+    struct packing *p = bytes > 4 && bytes < UINT32_MAX ? calloc(1, sizeof *p) : NULL;
+    unsigned char *out = p != NULL ? H5allocate_memory(bytes, false) : NULL;
+    *size_out = 0;
+    if (out != NULL) {
+        p->from = data;
+        p->out = out;
+        p->room = bytes - 1;
+        *size_out = pack(p, bytes);
+    }
+    free(p);
+    if (*size_out > 0)
+        return out;
+    if (out != NULL)
+        H5free_memory(out);
+    return NULL;
+}
+
+static unsigned char *unpacked(const void *data, size_t bytes, size_t *size_out)
+{
+    *size_out = unpacked_bytes(data, bytes);
+    unsigned char *out = *size_out > 0 ? H5allocate_memory(*size_out, false) : NULL;
+    if (out != NULL)
+        unpack(data, bytes, out);
+    return out;
+}
+
 static size_t filter(unsigned flags, size_t value_count, const unsigned *values, size_t bytes,
                      size_t *room, void **data)
 {
     (void)value_count, (void)values;
-    if (!(flags & H5Z_FLAG_REVERSE))
-        return 0; // does not pack
-    size_t size = unpacked_bytes(*data, bytes);
-    unsigned char *out = size > 0 ? H5allocate_memory(size, false) : NULL;
+    size_t size = 0;
+    unsigned char *out =
+        flags & H5Z_FLAG_REVERSE ? unpacked(*data, bytes, &size) : packed(*data, bytes, &size);
     if (out == NULL)
         return 0;
-    unpack(*data, bytes, out);
     H5free_memory(*data);
     *data = out;
     return *room = size;
+}
+
+// As h5py's filter has it: its revision, liblzf's version, and the bytes of a chunk, which tell
+// readers how much room to take.
+static herr_t set_local(hid_t create, hid_t type, hid_t space)
+{
+    unsigned values[3] = {4, 0x0105, 0}, flags = 0;
+    hsize_t chunk[H5S_MAX_RANK];
+    size_t count = 0, bytes = H5Tget_size(type);
+    (void)space;
+    int rank = H5Pget_chunk(create, H5S_MAX_RANK, chunk);
+    for (int i = 0; i < rank; i++)
+        bytes *= (size_t)chunk[i];
+    values[2] = bytes <= UINT32_MAX ? (unsigned)bytes : 0;
+    if (rank < 1 || bytes == 0 ||
+        H5Pget_filter_by_id2(create, PS_HDF5_LZF, &flags, &count, NULL, 0, NULL, NULL) < 0)
+        return -1;
+    return H5Pmodify_filter(create, PS_HDF5_LZF, flags, 3, values) < 0 ? -1 : 1;
 }
 
 bool ps_hdf5_register_lzf(void)
@@ -80,9 +199,10 @@ bool ps_hdf5_register_lzf(void)
     static const H5Z_class2_t class = {
         .version = H5Z_CLASS_T_VERS,
         .id = PS_HDF5_LZF,
-        .encoder_present = 0,
+        .encoder_present = 1,
         .decoder_present = 1,
         .name = "lzf",
+        .set_local = set_local,
         .filter = filter,
     };
     return H5Zregister(&class) >= 0;

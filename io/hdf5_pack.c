@@ -15,6 +15,7 @@ struct packer {
 
 static const struct packer packers[] = {
     {"gzip", H5Z_FILTER_DEFLATE, 1, 9, 4, false, 0},
+    {"lzf", PS_HDF5_LZF, 0, 0, 0, false, 0},
     {"lz4", 32004, 0, 0, 0, false, 0},
     {"zstd", 32015, 1, 22, 3, false, 0},
     {"bzip2", 307, 1, 9, 9, false, 0},

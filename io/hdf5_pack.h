@@ -8,7 +8,7 @@
 
 // The option `compression`.
 #define PS_HDF5_PACK_WORDS                                                                         \
-    "none|gzip|gzip-1|gzip-2|gzip-3|gzip-4|gzip-5|gzip-6|gzip-7|gzip-8|gzip-9|lz4|zstd|bzip2|" \
+    "none|gzip|gzip-1|gzip-2|gzip-3|gzip-4|gzip-5|gzip-6|gzip-7|gzip-8|gzip-9|lzf|lz4|zstd|bzip2|" \
     "szip|bitshuffle|bitshuffle-zstd|blosc|blosc-zstd"
 
 struct ps_hdf5_stage { // of a chunk's way into the file

@@ -4,6 +4,7 @@
 // makes the file, the others work in it.
 #include "io/hdf5_inherit.h"
 #include "io/hdf5_layout.h"
+#include "io/hdf5_names.h"
 
 #include "base/version.h"
 #include "io/file.h"
@@ -31,8 +32,8 @@ const struct ps_option ps_hdf5_write_options[] = {
      .fallback = "none",
      .choices = PS_HDF5_PACK_WORDS,
      .help =
-         "How chunks are packed; all but gzip and szip need a plugin here and where the file "
-         "is read"},
+         "How chunks are packed; all but gzip, szip and lzf (which h5py has) need a plugin here and "
+         "where the file is read"},
     {.key = "level",
      .kind = PS_INTEGER,
      .min = 0,
@@ -88,11 +89,11 @@ static bool create_dataset(struct ps_writer *writer, struct ps_error *error)
     const char *name = ps_values_get(writer->options, "dataset")->text;
     bool chunked = state->layout.chunked;
     hid_t space = make_space(writer->array), create = H5Pcreate(H5P_DATASET_CREATE);
-    hid_t access = H5Pcreate(H5P_DATASET_ACCESS), link = H5Pcreate(H5P_LINK_CREATE);
+    hid_t access = H5Pcreate(H5P_DATASET_ACCESS);
     state->type = ps_hdf5_type(writer->array->dtype);
     // Nothing is filled first: every element is written.
-    bool fine = space >= 0 && create >= 0 && access >= 0 && link >= 0 && state->type >= 0 &&
-                H5Pset_create_intermediate_group(link, 1) >= 0 &&
+    bool fine = space >= 0 && create >= 0 && access >= 0 && state->type >= 0 &&
+                ps_hdf5_make_groups(state->file, name) &&
                 H5Pset_fill_time(create, H5D_FILL_TIME_NEVER) >= 0 &&
                 H5Pset_obj_track_times(create, 0) >= 0 && // same input, same bytes
                 (chunked ? set_chunks(writer, create, access)
@@ -100,7 +101,7 @@ static bool create_dataset(struct ps_writer *writer, struct ps_error *error)
     if (writer->array->column_count > COMPACT_COLUMNS_MAX)
         fine = fine && H5Pset_attr_phase_change(create, 0, 0) >= 0;
     state->set =
-        fine ? H5Dcreate2(state->file, name, state->type, space, link, create, access) : -1;
+        fine ? H5Dcreate2(state->file, name, state->type, space, H5P_DEFAULT, create, access) : -1;
     if (state->set < 0)
         ps_hdf5_fail(error, PS_OUTPUT, "cannot write dataset %s of %s", name, writer->path);
     if (state->set >= 0 && !chunked) {
@@ -112,7 +113,6 @@ static bool create_dataset(struct ps_writer *writer, struct ps_error *error)
         H5Sclose(space);
     H5Pclose(create);
     H5Pclose(access);
-    H5Pclose(link);
     return state->set >= 0;
 }
 
@@ -320,48 +320,6 @@ static void hdf5_close(struct ps_writer *writer)
     free(state);
 }
 
-// "a/b" of "/a//./b/": as the library finds it.
-static char *plain_path(const char *name)
-{
-    struct ps_text text = {0};
-    while (*name != '\0') {
-        size_t length = strcspn(name, "/");
-        if (length > 0 && !(length == 1 && *name == '.')) {
-            ps_text_add(&text, text.length > 0 ? "/" : "");
-            ps_text_append(&text, name, length);
-        }
-        name += length + (name[length] == '/');
-    }
-    ps_text_add(&text, "");
-    return text.data != NULL ? text.data : ps_strdup("");
-}
-
-static bool is_within(const char *path, const char *group)
-{
-    size_t length = strlen(group);
-    return strncmp(path, group, length) == 0 && (path[length] == '/' || path[length] == '\0');
-}
-
-static bool hdf5_may_share(const struct ps_values *a, const struct ps_values *b,
-                           struct ps_error *error)
-{
-    const char *names[] = {ps_values_get(a, "dataset")->text, ps_values_get(b, "dataset")->text};
-    char *x = plain_path(names[0]), *y = plain_path(names[1]);
-    bool fine = x != NULL && y != NULL;
-    if (!fine)
-        ps_fail_memory(error, strlen(names[0]), "names of datasets");
-    else if (strcmp(x, y) == 0)
-        fine = ps_fail(error, PS_USAGE,
-                       "both would be its dataset '%s'; name another one by `dataset:`", names[0]);
-    else if (is_within(x, y) || is_within(y, x))
-        fine =
-            ps_fail(error, PS_USAGE, "'%s' cannot be a dataset and hold '%s' as a group",
-                    is_within(x, y) ? names[1] : names[0], is_within(x, y) ? names[0] : names[1]);
-    free(x);
-    free(y);
-    return fine;
-}
-
 static bool hdf5_check(const struct ps_values *options, const struct ps_array *array,
                        struct ps_error *error)
 {
@@ -373,4 +331,4 @@ static bool hdf5_check(const struct ps_values *options, const struct ps_array *a
 }
 
 const struct ps_format_writer ps_hdf5_writer = {hdf5_create, hdf5_write, hdf5_finish,
-                                                hdf5_close,  hdf5_check, hdf5_may_share};
+                                                hdf5_close,  hdf5_check, ps_hdf5_may_share};

@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 
 import h5py
 import numpy as np
@@ -78,8 +79,9 @@ def hdf5_types_and_layouts():
 
 
 def hdf5_plugins():
-    np.save("in.npy", random("f4", (2000, 8)))
-    for word in ("lz4", "zstd", "bitshuffle", "bitshuffle-zstd", "blosc", "blosc-zstd", "szip", "bzip2"):
+    values = np.random.default_rng(1).integers(0, 50, (2000, 8)).astype("f4")  # get smaller
+    np.save("in.npy", values)
+    for word in ("lzf", "lz4", "zstd", "bitshuffle", "bitshuffle-zstd", "blosc", "blosc-zstd", "szip", "bzip2"):
         text = "inputs: {x: {path: in.npy}}\noutputs: {x: {path: p.h5, overwrite: true, compression: %s}}\n" % word
         with open("job.yaml", "w", encoding="utf-8") as f:
             f.write("version: 1\n" + text)
@@ -89,7 +91,61 @@ def hdf5_plugins():
             check(done.returncode == 4 and "filter " in said, word + ": " + said)
             continue
         subprocess.run([PENSTOCK, "run", "--quiet", "--backend", "cpu", "back.yaml"], check=True)
-        check(same(np.load("back.npy"), np.load("in.npy")), "other values through " + word)
+        check(same(np.load("back.npy"), values), "other values through " + word)
+        with h5py.File("p.h5", "r") as f:
+            check(f["data"].id.get_storage_size() < values.nbytes, word + " packed nothing")
+
+
+def lzf():
+    """Packed by this program, unpacked by h5py's own liblzf: runs of every length, far and near
+    repetitions, and what does not get smaller."""
+    rng = np.random.default_rng(5)
+    runs = np.repeat(rng.integers(0, 4, 3000), rng.integers(1, 700, 3000))[:200000]
+    far = np.tile(rng.integers(0, 256, 8191), 30)[:200000]
+    further = np.tile(rng.integers(0, 256, 8193), 30)[:200000]
+    words = rng.integers(0, 256, (16, 5))[rng.integers(0, 16, 40000)].reshape(-1)
+    arrays = [np.zeros(200000), runs, far, further, words, rng.integers(0, 256, 200000)]
+    for i, values in enumerate(arrays):
+        for shape, chunks in (((-1, 8), (1000, 8)), ((-1, 50), (17, 3))):
+            np.save("in.npy", values.astype("u1").reshape(shape))
+            for shuffle in ("true", "false"):
+                run("inputs: {x: {path: in.npy}}\noutputs: {x: {path: p.h5, overwrite: true, "
+                    "compression: lzf, shuffle: %s, chunks: [%d, %d]}}\n" % (shuffle, *chunks))
+                with h5py.File("p.h5", "r") as f:
+                    check(f["data"].compression == "lzf", "not lzf")
+                    check(same(f["data"][()], np.load("in.npy")), "lzf: other values, array %d" % i)
+                    if i == 0 and chunks[0] == 1000:
+                        check(f["data"].id.get_storage_size() < 20000, "zeros did not get small")
+    a = np.sin(np.arange(40000) / 500).reshape(400, 100)
+    np.save("in.npy", a)
+    run("inputs: {x: {path: in.npy}}\noutputs: {x: {path: p.h5, overwrite: true, compression: lzf}}\n")
+    with h5py.File("p.h5", "r") as f:
+        check(f["data"].id.get_storage_size() < a.nbytes, "lzf with shuffle is no smaller")
+        check(same(f["data"][()], a), "lzf: other values of f64")
+    said = run("inputs: {x: {path: in.npy}}\n"
+               "outputs: {x: {path: p.h5, overwrite: true, compression: lzf, level: 3}}\n", 2)
+    check("lzf has no levels" in said, said)
+
+
+def same_bytes_again():
+    """Groups as well carry no time, also where names of columns need the newer object headers."""
+    with open("wide.csv", "w", encoding="utf-8") as f:
+        for line in (["column_%d" % i for i in range(5000)], ["%d" % i for i in range(5000)]):
+            f.write(",".join(line) + "\n")
+    job = ("inputs: {x: {path: wide.csv}}\nstages: [{name: s, op: reduce, axis: rows, of: mean}]\noutputs:\n"
+           "  s: {path: w.h5, overwrite: true, dataset: /first/s}\n"
+           "  x: {path: w.h5, overwrite: true, dataset: /a/b/x}\n"
+           "  y: {array: x, path: w.h5, overwrite: true, dataset: /a/c/y, compression: lzf}\n")
+    made = []
+    for _ in range(2):
+        run(job)
+        with open("w.h5", "rb") as f:
+            made.append(f.read())
+        time.sleep(1.1)
+    check(made[0] == made[1], "the same job wrote other bytes")
+    with h5py.File("w.h5", "r") as f:
+        check(len(f["a/b/x"].attrs["columns"]) == 5000, "names of columns")
+        check(same(f["a/b/x"][0], np.arange(5000.0)), "values beside wide names")
 
 
 def chunks_both_ways():
@@ -226,8 +282,8 @@ def main():
     os.chdir(sys.argv[2])
     with open("back.yaml", "w", encoding="utf-8") as f:
         f.write("version: 1\ninputs: {x: {path: p.h5}}\noutputs: {x: {path: back.npy, overwrite: true}}\n")
-    for test in (hdf5_types_and_layouts, hdf5_plugins, chunks_both_ways, several_datasets, scales_and_attributes, unknown_rows,
-                 text_of_every_dtype):
+    for test in (hdf5_types_and_layouts, hdf5_plugins, lzf, chunks_both_ways, several_datasets,
+                 same_bytes_again, scales_and_attributes, unknown_rows, text_of_every_dtype):
         before = failures
         test()
         print("%s: %s" % (test.__name__, "ok" if failures == before else "FAILED"))

@@ -13,6 +13,7 @@
 #include "base/array.h"
 #include "base/option.h"
 #include "kernels/backend.h"
+#include "kernels/row_rule.h"
 
 #define PS_STAGE_INPUTS_MAX 16
 #define PS_PHASES_MAX 8
@@ -55,6 +56,7 @@ struct ps_stage {
     bool elementwise;   // element for element of an array of the same shape
     bool streamed;      // the output comes block by block
     bool reduces_rows;  // the output is whole and complete only at the end of the pass
+    struct ps_row_rule rows; // one to one unless plan() says otherwise; of streamed outputs
     // Rows of the one launch when no input is streamed (map: 1, whole shape as one row).
     int64_t whole_rows;
     void *detail; // the type's own; freed by type->unplan
@@ -77,11 +79,16 @@ struct ps_program; // a type's own, made by compile
 // One block through one program. All pointers are device memory.
 struct ps_launch {
     struct ps_queue *queue;
-    int64_t first_row;         // absolute
+    int64_t first_row;         // of the output, absolute
     int64_t rows;              // >= 0; 0 must do nothing and succeed
-    const void *const *inputs; // as step->inputs; streamed: the block's rows; whole: all of it
+    // The input rows that are there: those that the output rows need by stage->rows and that
+    // exist. One to one without rows before and after: first_row and rows again.
+    int64_t in_first, in_rows;
+    bool at_end;               // no input row follows these
+    const void *const *inputs; // as step->inputs; streamed: from row in_first on; whole: all of it
     void *const *outputs;      // as step->outputs; streamed ones only (NULL for reduces_rows)
-    void *state;               // this slot's state (reductions), else NULL
+    void *state;               // this slot's state (reductions) or the carry, else NULL
+    int64_t *rows_out;         // of chosen rows: how many were made; else NULL
     void *scratch;             // scratch_bytes of it, else NULL
 };
 
@@ -111,6 +118,8 @@ struct ps_stage_type {
                                   struct ps_error *error);
     // Device bytes that a launch of `rows` rows needs besides inputs and outputs. May be NULL: 0.
     size_t (*scratch_bytes)(const struct ps_step *step, enum ps_backend_id backend, int64_t rows);
+    // Bytes of launch->state of an ordered stage; all-zero before the first block. May be NULL: 0.
+    size_t (*carry_bytes)(const struct ps_step *step);
     // Up to max infos of the program's kernels; returns how many there are. May be NULL.
     int (*kernels)(const struct ps_program *program, struct ps_kernel_info *infos_out, int max);
     // NULL for stages that keep no state.

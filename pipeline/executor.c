@@ -22,7 +22,8 @@ bool ps_executor_open(struct ps_executor *executor, const struct ps_plan *plan,
     executor->programs = calloc((size_t)plan->pass_count + 1, sizeof *executor->programs);
     if (!executor->whole || !executor->whole_host || !executor->programs)
         return ps_fail_memory(error, ports * sizeof(void *), "the executor");
-    return executor->backend->open(&request, &executor->device, error);
+    return ps_order_open(executor, error) &&
+           executor->backend->open(&request, &executor->device, error);
 }
 
 bool ps_executor_compile(struct ps_executor *executor, struct ps_error *error)
@@ -93,6 +94,12 @@ static bool open_lane(struct ps_executor *executor, struct ps_lane *lane, size_t
                       size_t device_bytes, struct ps_error *error)
 {
     const struct ps_backend *backend = executor->backend;
+    size_t ports = (size_t)executor->plan->port_count + 1;
+    size_t domains = (size_t)executor->plan->domain_count;
+    lane->own = calloc(domains, sizeof *lane->own);
+    lane->held = calloc(ports, sizeof *lane->held);
+    if (lane->own == NULL || lane->held == NULL)
+        return ps_fail_memory(error, ports * sizeof *lane->held, "a slot");
     if (!backend->queue_open(executor->device, marks_needed(executor->plan), &lane->queue, error))
         return false;
     lane->device = backend->alloc(executor->device, PS_MEMORY_DEVICE, device_bytes, error);
@@ -163,6 +170,8 @@ static void free_memory(struct ps_executor *executor)
         struct ps_lane *lane = &executor->lanes[i];
         if (lane->queue != NULL)
             backend->queue_close(lane->queue);
+        free(lane->own);
+        free(lane->held);
         if (!backend->unified && lane->host != NULL)
             backend->free(executor->device, PS_MEMORY_HOST, lane->host);
         if (lane->device != NULL)
@@ -190,6 +199,7 @@ void ps_executor_close(struct ps_executor *executor)
         free_memory(executor);
         executor->backend->close(executor->device);
     }
+    ps_order_close(executor);
     free(executor->programs);
     free(executor->lanes);
     free(executor->whole);

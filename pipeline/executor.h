@@ -8,10 +8,24 @@
 #include "pipeline/plan.h"
 #include "pipeline/timing.h"
 
+#include <pthread.h>
+
 struct ps_lane { // what one slot has of an executor; used by that slot's thread only
     struct ps_queue *queue;
     char *host;   // == device on a unified backend
     char *device;
+    // Of the block that is in it:
+    struct ps_row_range *own;  // per domain: its rows
+    struct ps_row_range *held; // per streamed port: the rows in its buffer, neighbours included
+};
+
+// Blocks of ordered stages follow one another.
+struct ps_order {
+    pthread_mutex_t lock;
+    pthread_cond_t moved;
+    int64_t *next;  // per step: the block whose turn it is
+    int64_t *rows;  // per domain with chosen rows: how many there are before that block
+    int64_t stopped_at; // this block failed: it and those after it need not wait
 };
 
 struct ps_executor {
@@ -25,6 +39,7 @@ struct ps_executor {
     char *merged, *other;          // host memory to merge states in; NULL without reductions
     const struct ps_pass *pass;    // the pass that is running
     struct ps_layout layout;       // of that pass
+    struct ps_order order;
 };
 
 // Opens the device only; ps_executor_compile makes the programs.
@@ -44,16 +59,43 @@ bool ps_executor_end_pass(struct ps_executor *executor, struct ps_timing *timing
 // Host memory of a whole array to the device; the caller has filled whole_host[port].
 bool ps_executor_upload_whole(struct ps_executor *executor, int port, struct ps_error *error);
 
-// Where block data of a port lies in the slot's host memory (inputs, kept stages).
-void *ps_executor_host(const struct ps_executor *executor, int slot, int port);
-
-// Copies in, runs all steps of the pass, copies kept arrays out, waits, notes the times.
+// One block of input rows.
 struct ps_block_range {
     int pass; // from 0
     int64_t block, first_row, rows;
+    int64_t total; // rows of the inputs; PS_ROWS_UNKNOWN while more may come
     int slot;
 };
+// The rows of a streamed input that the pass needs at hand for the block: its own and neighbours.
+struct ps_row_range ps_pass_input_rows(const struct ps_pass *pass, int port,
+                                       const struct ps_block_range *range);
+// Where they lie in the slot's host memory, the first one first.
+void *ps_executor_host(const struct ps_executor *executor, int slot, int port);
+
+// Copies in, runs all steps of the pass, copies kept arrays out, waits, notes the times. Blocks of a
+// pass with ordered steps must be started in order.
 bool ps_executor_run(struct ps_executor *executor, const struct ps_block_range *range,
                      struct ps_timing *timing, struct ps_error *error);
+// After that, until the slot's next block: a kept (or input) array's own rows of the block.
+const void *ps_executor_result(const struct ps_executor *executor, int slot, int port,
+                               struct ps_row_range *rows_out);
+// Block `block` failed: those after it that wait for their turn fail as well (PS_INTERRUPTED).
+void ps_executor_stop(struct ps_executor *executor, int64_t block);
+
+// ---- Inside (executor_rows.c) ----
+bool ps_order_open(struct ps_executor *executor, struct ps_error *error);
+void ps_order_close(struct ps_executor *executor);
+void ps_order_begin_pass(struct ps_executor *executor);
+// Waits until it is the block's turn in step s; false when that will not come. Then passes it on.
+bool ps_order_take(struct ps_executor *executor, int s, int64_t block);
+void ps_order_pass(struct ps_executor *executor, int s);
+// Rows of the block's inputs; of a step's output and input (own, held, needed) before its launch.
+void ps_rows_begin(struct ps_executor *executor, const struct ps_block_range *range);
+void ps_rows_of_step(struct ps_executor *executor, int s, const struct ps_block_range *range,
+                     struct ps_launch *launch);
+// After the launch of a step with chosen rows, of which `count` were made.
+void ps_rows_chosen(struct ps_executor *executor, int s, int slot, int64_t count);
+// Where a row of a streamed port lies in the slot's device memory.
+char *ps_executor_device(const struct ps_executor *executor, int slot, int port, int64_t row);
 
 #endif

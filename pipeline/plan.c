@@ -26,13 +26,16 @@ static struct ps_plan *plan_alloc(const struct ps_config *config)
     plan->stages = ps_zeroed(stages, sizeof *plan->stages);
     plan->needed = ps_zeroed(ports, sizeof *plan->needed);
     plan->pass_of = ps_zeroed(ports, sizeof *plan->pass_of);
+    plan->domains = ps_zeroed(stages + 1, sizeof *plan->domains);
+    plan->domain_of = ps_zeroed(ports, sizeof *plan->domain_of);
+    plan->domain_count = 1;
     plan->outputs = ps_zeroed((size_t)config->output_count, sizeof *plan->outputs);
     size_t files = 2; // the config, and the end
     for (int i = 0; i < config->input_count; i++)
         files += config->inputs[i].files.count;
     plan->input_paths = ps_zeroed(files, sizeof *plan->input_paths);
     plan->compare = ps_values_get(&config->run, "compare")->truth;
-    if (plan->ports && plan->readers && plan->stages && plan->needed && plan->pass_of &&
+    if (plan->ports && plan->readers && plan->stages && plan->needed && plan->pass_of && plan->domains && plan->domain_of &&
         plan->outputs && plan->input_paths)
         return plan;
     ps_plan_free(plan);
@@ -62,6 +65,8 @@ void ps_plan_free(struct ps_plan *plan)
     free(plan->stages);
     free(plan->needed);
     free(plan->pass_of);
+    free(plan->domains);
+    free(plan->domain_of);
     free(plan->outputs);
     free(plan->input_paths);
     ps_text_free(&plan->provenance);
@@ -69,6 +74,36 @@ void ps_plan_free(struct ps_plan *plan)
 }
 
 // ---- Stages ----
+
+// The domain of the stage's rows. Inputs whose rows are not the same ones do not go together, even
+// where there happen to be as many.
+static bool join_domain(struct ps_plan *plan, const struct ps_stage *stage,
+                        struct ps_problems *problems)
+{
+    int first = -1;
+    for (int i = 0; i < stage->input_count; i++) {
+        int port = stage->inputs[i];
+        if (!plan->ports[port].streamed)
+            continue;
+        first = first < 0 ? port : first;
+        if (plan->domain_of[port] == plan->domain_of[first])
+            continue;
+        ps_problem_add(problems, PS_USAGE, stage->place,
+                       "'%s' and '%s' do not have the same rows: a stage before one of them leaves "
+                       "out or repeats rows; do that to both, or to the result",
+                       plan->ports[first].name, plan->ports[port].name);
+        return false;
+    }
+    if (first < 0 || !stage->streamed)
+        return true;
+    plan->domain_of[stage->port] = plan->domain_of[first];
+    if (ps_row_rule_keeps(&stage->rows))
+        return true;
+    plan->domain_of[stage->port] = plan->domain_count;
+    plan->domains[plan->domain_count++] =
+        (struct ps_domain){plan->domain_of[first], stage, PS_ROWS_UNKNOWN};
+    return true;
+}
 
 // Plans a stage, or one phase of it, into the next port. `previous`: as in struct ps_scope.
 static bool plan_phase(struct ps_plan *plan, const struct ps_config_stage *config, int phase,
@@ -85,7 +120,8 @@ static bool plan_phase(struct ps_plan *plan, const struct ps_config_stage *confi
                                .port = number,
                                .phase = phase,
                                .place = config->place,
-                               .options = &config->options};
+                               .options = &config->options,
+                               .rows = PS_ROWS_ONE_TO_ONE};
     for (int d = 0; d < PS_RANK_MAX; d++)
         stage->axes[d].port = -1;
     plan->port_count++; // from here on ps_plan_free frees what is planned
@@ -95,6 +131,8 @@ static bool plan_phase(struct ps_plan *plan, const struct ps_config_stage *confi
         ps_problem_add(problems, PS_USAGE, stage->place, "stage %s", error.text);
         return false;
     }
+    if (!join_domain(plan, stage, problems))
+        return false;
     port->array = stage->output; // columns borrowed from the stage
     port->streamed = stage->streamed;
     port->failed = false;
@@ -270,6 +308,20 @@ static void warn_unused(struct ps_plan *plan, struct ps_problems *problems)
     }
 }
 
+// A block's rows can be computed from rows of blocks to come only where those can be computed again.
+static void check_rows_after(struct ps_plan *plan, struct ps_problems *problems)
+{
+    for (int p = 0; p < plan->pass_count; p++) {
+        const struct ps_stage *stage = ps_pass_extend(plan, &plan->passes[p]);
+        if (stage != NULL)
+            ps_problem_add(problems, PS_USAGE, stage->place,
+                           "a later stage needs rows of '%s' from beyond the block that is "
+                           "computed, but its blocks (%s) are made one after another; use a window "
+                           "that ends at its row, or write '%s' to a file and go on in a second job",
+                           stage->name, stage->type->name, stage->name);
+    }
+}
+
 // What is read from standard input is gone after one walk over it.
 static void check_passes(const struct ps_plan *plan, struct ps_problems *problems)
 {
@@ -307,6 +359,7 @@ struct ps_plan *ps_plan_make(const struct ps_config *config, struct ps_problems 
     for (int i = 0; i < plan->output_count; i++)
         plan->outputs[i].spec.provenance = plan->provenance.data;
     if (ps_plan_build_passes(plan) && !plan->provenance.failed) {
+        check_rows_after(plan, problems);
         check_passes(plan, problems);
         return plan;
     }

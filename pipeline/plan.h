@@ -30,6 +30,16 @@ struct ps_pass {
     int *writes;      // positions in plan->outputs that are written block by block here
     int keep_count;
     int *keeps;       // streamed stage ports copied back to the host (written, or compared)
+    // Per port: rows at hand before and after a block's own ones, for the stages that need them.
+    int64_t *before, *after;
+};
+
+// Streamed arrays of one domain go row by row together. Domain 0 are the rows of the inputs; a
+// stage that leaves out or repeats rows begins a new one.
+struct ps_domain {
+    int parent;
+    const struct ps_stage *stage; // NULL for domain 0
+    int64_t rows;                 // PS_ROWS_UNKNOWN until the end of a pass that walked over it
 };
 
 struct ps_plan_output {
@@ -49,6 +59,9 @@ struct ps_plan {
     struct ps_stage *stages;   // one per config stage
     bool *needed;              // per port: an output or something needed depends on it
     int *pass_of;              // per port: streamed: its pass; whole: the first pass it is ready in
+    int domain_count;
+    struct ps_domain *domains;
+    int *domain_of; // per port that is streamed
     int output_count;
     struct ps_plan_output *outputs;
     const char **input_paths; // for ps_output_spec
@@ -85,6 +98,9 @@ struct ps_layout {
     size_t *host;    // per port: offset in the slot's host memory; SIZE_MAX: not there
     size_t *device;  // per port: offset in the slot's device memory
     size_t *state;   // per step: offset of its state in device memory
+    size_t *tail;    // per port made by an ordered stage: offset of the rows kept before the next block
+    size_t count;    // offset in device and (count_host) host memory of a number of rows
+    size_t count_host;
     size_t scratch;  // offset in device memory
     size_t host_bytes, device_bytes, state_bytes;
 };

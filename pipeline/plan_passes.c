@@ -41,6 +41,8 @@ void ps_pass_free(struct ps_pass *pass)
     free(pass->inputs);
     free(pass->writes);
     free(pass->keeps);
+    free(pass->before);
+    free(pass->after);
 }
 
 // Marks the streamed ports that pass `pass` computes or reads, from its own results backwards.
@@ -85,8 +87,9 @@ static bool has_room(const struct ps_plan_step *step, const struct ps_stage *sta
 static bool joins(const struct ps_plan *plan, const struct ps_plan_step *step,
                   const struct ps_stage *stage)
 {
+    int with = step->step.stages[0]->port;
     return !plan->compare && step->step.type == stage->type && stage->type->joins != NULL &&
-           !step->whole && stage_reads_stream(plan, stage) && stage->streamed &&
+           !step->whole && plan->domain_of[with] == plan->domain_of[stage->port] && stage_reads_stream(plan, stage) && stage->streamed &&
            has_room(step, stage) &&
            same_row_shape(&step->step.stages[0]->output, &stage->output) &&
            stage->type->joins(&step->step, stage);
@@ -195,7 +198,10 @@ static bool build_pass(struct ps_plan *plan, int number)
     pass->steps = ps_zeroed(ports, sizeof *pass->steps);
     pass->writes = ps_zeroed((size_t)plan->output_count, sizeof *pass->writes);
     pass->keeps = ps_zeroed(ports, sizeof *pass->keeps);
-    bool fine = active && pass->inputs && pass->steps && pass->writes && pass->keeps;
+    pass->before = ps_zeroed(ports, sizeof *pass->before);
+    pass->after = ps_zeroed(ports, sizeof *pass->after);
+    bool fine = active && pass->inputs && pass->steps && pass->writes && pass->keeps &&
+                pass->before && pass->after;
     if (fine)
         mark_active(plan, number, active);
     for (int p = plan->input_count; fine && p < plan->port_count; p++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Backend, block and slots: what fits in memory and what runs fast.
-#include "pipeline/plan.h"
+#include "pipeline/plan_parts.h"
 
 #include "base/log.h"
 
@@ -142,6 +142,10 @@ static bool need_of_pass(const struct ps_plan *plan, const struct ps_pass *pass,
     need->states = slots * layout.state_bytes;
     need->device = slots * layout.device_bytes + plan->whole_bytes;
     need->host = slots * layout.host_bytes + plan->whole_bytes + 2 * layout.state_bytes;
+    for (int i = 0; i < pass->input_count; i++)
+        if (ps_plan_keeps_tail(plan, pass, pass->inputs[i]))
+            need->host += (uint64_t)ps_pass_neighbours(pass) *
+                          ps_array_row_bytes(&plan->ports[pass->inputs[i]].array);
     if (unified) {
         need->host += need->device;
         need->device = 0;
@@ -259,6 +263,11 @@ static void warn_of_group(const struct ps_plan *plan)
                (long long)(group / plan->block_rows), (long long)group);
 }
 
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
 static int64_t wanted_rows(const struct ps_plan *plan, const struct ps_value *block)
 {
     uint64_t bytes = block->bytes > 0           ? block->bytes
@@ -268,6 +277,10 @@ static int64_t wanted_rows(const struct ps_plan *plan, const struct ps_value *bl
     int64_t group = block->automatic ? row_group(plan) : 0;
     if (group > 0)
         rows = rows < group ? group : rows - rows % group;
+    // What is read twice, as the next block needs it again, should be little of a block.
+    for (int i = 0; block->automatic && i < plan->pass_count; i++)
+        if (ps_pass_neighbours(&plan->passes[i]) < INT64_MAX / 8)
+            rows = larger(rows, 4 * ps_pass_neighbours(&plan->passes[i]));
     if (plan->rows >= 0 && rows > plan->rows)
         rows = plan->rows;
     return rows > 0 ? rows : 1;

@@ -95,6 +95,11 @@ static bool write_whole(struct ps_run *run, struct ps_output *output, int index,
     return ps_output_write(output, &block, error) && ps_output_finish(output, block.rows, error);
 }
 
+static int64_t rows_of(const struct ps_run *run, const struct ps_plan_output *output)
+{
+    return run->plan->domains[run->plan->domain_of[output->port]].rows;
+}
+
 // Writes whole arrays, completes every file (which waits for the disk) and notes the time.
 static bool finish_output(struct ps_run *run, struct ps_output *output, int index,
                           struct ps_error *error)
@@ -102,7 +107,7 @@ static bool finish_output(struct ps_run *run, struct ps_output *output, int inde
     const struct ps_plan_output *planned = &run->plan->outputs[index];
     const struct ps_array *array = &run->plan->ports[planned->port].array;
     double start = ps_clock_ms();
-    bool fine = planned->streamed ? ps_output_finish(output, run->rows, error)
+    bool fine = planned->streamed ? ps_output_finish(output, rows_of(run, planned), error)
                                   : write_whole(run, output, index, error);
     if (!fine) {
         ps_error_place(error, "output '%s'", planned->config->name);

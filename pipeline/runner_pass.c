@@ -4,6 +4,8 @@
 // them work at a time, the others wait for the device, their turn or the writer.
 #include "pipeline/runner_stream.h"
 
+#include "pipeline/plan_parts.h"
+
 #include "base/clock.h"
 
 #include <stdlib.h>
@@ -27,6 +29,8 @@ static void fail_stream(struct ps_stream *stream, int64_t block, const struct ps
     }
     ps_stream_wake_all(stream);
     pthread_mutex_unlock(&stream->lock);
+    for (int e = 0; e < stream->run->executor_count; e++)
+        ps_executor_stop(&stream->run->executors[e], block);
 }
 
 static bool stopping(struct ps_stream *stream)
@@ -52,23 +56,40 @@ static bool take_block(struct ps_stream *stream, struct ps_slot *slot)
         int64_t rows = plan->block_rows;
         if (plan->rows >= 0 && plan->rows - first < rows)
             rows = plan->rows - first;
-        slot->range = (struct ps_block_range){stream->pass_number, block, first, rows,
-                                              slot->number};
+        slot->range = (struct ps_block_range){.pass = stream->pass_number,
+                                              .block = block,
+                                              .first_row = first,
+                                              .rows = rows,
+                                              .total = stream->rows,
+                                              .slot = slot->number};
     }
     pthread_mutex_unlock(&stream->lock);
     return more;
 }
 
-static void compare_block(struct ps_stream *stream, const struct ps_block_range *range)
+static bool compare_block(struct ps_stream *stream, const struct ps_block_range *range,
+                          struct ps_error *error)
 {
     struct ps_run *run = stream->run;
     for (int i = 0; i < stream->pass->keep_count; i++) {
         int port = stream->pass->keeps[i];
         int64_t elements = ps_array_row_elements(&run->plan->ports[port].array);
-        ps_compare_add(run->compare, port, ps_executor_host(&run->executors[1], range->slot, port),
-                       ps_executor_host(&run->executors[0], range->slot, port),
-                       (size_t)(range->rows * elements), range->first_row * elements);
+        struct ps_row_range rows[2];
+        const void *values[2];
+        for (int e = 0; e < 2; e++)
+            values[e] = ps_executor_result(&run->executors[e], range->slot, port, &rows[e]);
+        if (rows[0].end != rows[1].end || rows[0].first != rows[1].first)
+            return ps_fail(error, PS_INPUT,
+                           "compare: '%s' has rows %lld-%lld on one backend and %lld-%lld on the "
+                           "other, as a value is on the other side of a condition",
+                           run->plan->ports[port].name, (long long)rows[0].first,
+                           (long long)rows[0].end - 1, (long long)rows[1].first,
+                           (long long)rows[1].end - 1);
+        ps_compare_add(run->compare, port, values[1], values[0],
+                       (size_t)((rows[0].end - rows[0].first) * elements),
+                       rows[0].first * elements);
     }
+    return true;
 }
 
 static bool run_block(struct ps_stream *stream, const struct ps_block_range *range,
@@ -78,17 +99,17 @@ static bool run_block(struct ps_stream *stream, const struct ps_block_range *ran
     for (int e = 1; e < run->executor_count; e++) {
         for (int i = 0; i < stream->pass->input_count; i++) {
             int port = stream->pass->inputs[i];
+            struct ps_row_range rows = ps_pass_input_rows(stream->pass, port, range);
             memcpy(ps_executor_host(&run->executors[e], range->slot, port),
                    ps_executor_host(&run->executors[0], range->slot, port),
-                   (size_t)range->rows * ps_array_row_bytes(&run->plan->ports[port].array));
+                   (size_t)(rows.end - rows.first) *
+                       ps_array_row_bytes(&run->plan->ports[port].array));
         }
     }
     for (int e = 0; e < run->executor_count; e++)
         if (!ps_executor_run(&run->executors[e], range, run->timing, error))
             return false;
-    if (run->compare != NULL)
-        compare_block(stream, range);
-    return true;
+    return run->compare == NULL || compare_block(stream, range, error);
 }
 
 // The block's buffers are the slot's again when its block is written.
@@ -167,19 +188,28 @@ static bool write_block(struct ps_stream *stream, const struct ps_block_range *r
         int index = stream->pass->writes[i];
         const struct ps_plan_output *output = &run->plan->outputs[index];
         const struct ps_array *array = &run->plan->ports[output->port].array;
-        struct ps_block block = {array, range->first_row, range->rows,
-                                 ps_executor_host(&run->executors[0], range->slot, output->port)};
+        struct ps_row_range rows;
+        const void *data = ps_executor_result(&run->executors[0], range->slot, output->port, &rows);
+        struct ps_block block = {array, rows.first, rows.end - rows.first,
+                                 (void *)data}; // only read
         double start = ps_clock_ms();
-        if (!ps_output_write(stream->outputs[index], &block, error)) {
+        if (block.rows > 0 && !ps_output_write(stream->outputs[index], &block, error)) {
             ps_error_place(error, "output '%s'", output->config->name);
             return false;
         }
         struct ps_timing_entry entry = {
-            .pass = range->pass + 1, .block = range->block, .slot = range->slot,
-            .kind = PS_STEP_WRITE, .name = output->config->name, .first_row = range->first_row,
-            .rows = range->rows, .bytes = (uint64_t)(range->rows * ps_array_row_elements(array)) *
+            .pass = range->pass + 1,
+            .block = range->block,
+            .slot = range->slot,
+            .kind = PS_STEP_WRITE,
+            .name = output->config->name,
+            .first_row = rows.first,
+            .rows = block.rows,
+            .bytes = (uint64_t)(block.rows * ps_array_row_elements(array)) *
                      ps_dtype_bytes(output->spec.dtype),
-            .start_ms = start, .duration_ms = ps_clock_ms() - start, .backend = "io",
+            .start_ms = start,
+            .duration_ms = ps_clock_ms() - start,
+            .backend = "io",
         };
         ps_timing_add(run->timing, &entry);
     }
@@ -247,10 +277,12 @@ static void open_stream(struct ps_stream *stream)
     for (int i = 0; i < stream->pass->input_count; i++) {
         int port = stream->pass->inputs[i];
         // Without a known end, only reading in order tells which block is the last.
-        if ((plan->readers[port].flags & PS_READ_IN_ORDER) ||
-            ps_stream_unknown(stream, port))
+        if ((plan->readers[port].flags & PS_READ_IN_ORDER) || ps_stream_unknown(stream, port))
             stream->in_order = true;
     }
+    for (int s = 0; s < stream->pass->step_count; s++)
+        if (stream->pass->steps[s].step.stages[0]->rows.ordered)
+            stream->in_order = true; // so that no block waits for one that waits for a hand
     pthread_mutex_init(&stream->lock, NULL);
     pthread_cond_init(&stream->ready, NULL);
     pthread_cond_init(&stream->free_hand, NULL);
@@ -261,6 +293,25 @@ static void open_stream(struct ps_stream *stream)
     }
 }
 
+// Room for the rows of each input that the next block needs again.
+static bool open_tails(struct ps_stream *stream, struct ps_error *error)
+{
+    const struct ps_plan *plan = stream->run->plan;
+    size_t count = (size_t)stream->pass->input_count + 1;
+    stream->tails = calloc(count, sizeof *stream->tails);
+    if (stream->tails == NULL)
+        return ps_fail_memory(error, count * sizeof *stream->tails, "tails");
+    for (int i = 0; i < stream->pass->input_count; i++) {
+        int port = stream->pass->inputs[i];
+        size_t bytes =
+            ps_array_row_bytes(&plan->ports[port].array) * (size_t)ps_pass_neighbours(stream->pass);
+        if (ps_plan_keeps_tail(plan, stream->pass, port) &&
+            (stream->tails[i].data = malloc(bytes + 1)) == NULL)
+            return ps_fail_memory(error, bytes, "rows kept between blocks");
+    }
+    return true;
+}
+
 static void close_stream(struct ps_stream *stream)
 {
     for (int i = 0; i < stream->run->plan->slots; i++)
@@ -268,6 +319,9 @@ static void close_stream(struct ps_stream *stream)
     pthread_cond_destroy(&stream->free_hand);
     pthread_cond_destroy(&stream->ready);
     pthread_mutex_destroy(&stream->lock);
+    for (int i = 0; stream->tails != NULL && i < stream->pass->input_count; i++)
+        free(stream->tails[i].data);
+    free(stream->tails);
     free(stream->slots);
 }
 
@@ -289,17 +343,17 @@ static bool stream_blocks(struct ps_stream *stream, struct ps_error *error)
     return fine && !stream->failed;
 }
 
-bool ps_run_blocks(struct ps_run *run, int pass, struct ps_output **outputs,
-                   struct ps_error *error)
+bool ps_run_blocks(struct ps_run *run, int pass, struct ps_output **outputs, struct ps_error *error)
 {
-    struct ps_stream stream = {.run = run, .pass = &run->plan->passes[pass], .pass_number = pass,
-                               .outputs = outputs};
+    struct ps_stream stream = {
+        .run = run, .pass = &run->plan->passes[pass], .pass_number = pass, .outputs = outputs};
     stream.slots = calloc((size_t)run->plan->slots, sizeof *stream.slots);
     if (stream.slots == NULL)
         return ps_fail_memory(error, (size_t)run->plan->slots * sizeof *stream.slots, "slots");
     open_stream(&stream);
-    bool fine = stream_blocks(&stream, error);
+    bool fine = open_tails(&stream, error) && stream_blocks(&stream, error);
     if (fine) {
+        ps_plan_count_domains(run->plan, stream.pass, stream.rows, run->executors[0].order.rows);
         run->plan->rows = stream.rows; // later passes must find as many
         run->rows = stream.rows;
     }

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 bool ps_stream_unknown(const struct ps_stream *stream, int port)
 {
@@ -42,25 +43,57 @@ static void note_read(struct ps_stream *stream, int port, const struct ps_block_
     ps_timing_add(stream->run->timing, &entry);
 }
 
-static bool read_input(struct ps_stream *stream, int port, const struct ps_block_range *range,
-                       int64_t *rows_out, struct ps_error *error)
+static bool read_rows(struct ps_stream *stream, int port, int64_t first, int64_t rows, void *data,
+                      struct ps_read_result *result, struct ps_error *error)
 {
-    struct ps_run *run = stream->run;
-    struct ps_reader *reader = &run->plan->readers[port];
-    void *data = ps_executor_host(&run->executors[0], range->slot, port);
-    struct ps_read_result result = {0};
+    struct ps_reader *reader = &stream->run->plan->readers[port];
     bool shared = stream->readers != NULL && (reader->flags & PS_READ_ANYWHERE) &&
                   !ps_stream_unknown(stream, port);
-    double start = ps_clock_ms();
-    bool fine = shared
-                    ? ps_readers_read(stream->readers, reader, range->first_row, range->rows, data,
-                                      &result, error)
-                    : ps_reader_read(reader, range->first_row, range->rows, data, &result, error);
-    if (!fine) {
+    bool fine = rows == 0 ||
+                (shared ? ps_readers_read(stream->readers, reader, first, rows, data, result, error)
+                        : ps_reader_read(reader, first, rows, data, result, error));
+    if (!fine)
         ps_error_place(error, "input '%s'", reader->name);
-        return false;
+    return fine;
+}
+
+// Keeps what the next block needs of the rows [first, end) in data.
+static void keep_tail(struct ps_stream *stream, struct ps_tail *tail, int port,
+                      const struct ps_block_range *range, int64_t first, int64_t end,
+                      const char *data)
+{
+    size_t row_bytes = ps_array_row_bytes(&stream->run->plan->ports[port].array);
+    int64_t keep = range->first_row + range->rows - stream->pass->before[port];
+    tail->first = keep > first ? keep < end ? keep : end : first;
+    tail->end = end;
+    memcpy(tail->data, data + (size_t)(tail->first - first) * row_bytes,
+           (size_t)(end - tail->first) * row_bytes);
+}
+
+// The block's rows of input i of the pass, with their neighbours. *end_out: how far they reach.
+static bool read_input(struct ps_stream *stream, int i, const struct ps_block_range *range,
+                       int64_t *end_out, struct ps_error *error)
+{
+    int port = stream->pass->inputs[i];
+    struct ps_run *run = stream->run;
+    struct ps_tail *tail = &stream->tails[i];
+    struct ps_row_range want = ps_pass_input_rows(stream->pass, port, range);
+    char *data = ps_executor_host(&run->executors[0], range->slot, port);
+    size_t row_bytes = ps_array_row_bytes(&run->plan->ports[port].array);
+    struct ps_read_result result = {0};
+    int64_t first = want.first;
+    double start = ps_clock_ms();
+    if (tail->data != NULL && range->block > 0) {
+        memcpy(data, tail->data + (size_t)(first - tail->first) * row_bytes,
+               (size_t)(tail->end - first) * row_bytes);
+        first = tail->end;
     }
-    *rows_out = result.rows;
+    if (!read_rows(stream, port, first, want.end - first,
+                   data + (size_t)(first - want.first) * row_bytes, &result, error))
+        return false;
+    *end_out = first + result.rows;
+    if (tail->data != NULL)
+        keep_tail(stream, tail, port, range, want.first, *end_out, data);
     note_read(stream, port, range, &result, start);
     return true;
 }
@@ -96,26 +129,24 @@ static bool fail_uneven(const struct ps_stream *stream, int port, int64_t rows, 
                    name, (long long)rows, other, (long long)others, more ? " or more" : "");
 }
 
-// rows[i] is what input i of the pass gave of the block; they must agree with each other, and
-// with the count that is known.
-static bool check_rows(const struct ps_stream *stream, const struct ps_block_range *range,
-                       const int64_t *rows, struct ps_error *error)
+// ends[i] is the row that input i of the pass reaches; they must agree with each other, and with
+// `wanted`, when the count is known.
+static bool check_ends(const struct ps_stream *stream, int64_t wanted, const int64_t *ends,
+                       struct ps_error *error)
 {
     const struct ps_pass *pass = stream->pass;
     const struct ps_plan *plan = stream->run->plan;
     int least = 0, most = 0;
     for (int i = 1; i < pass->input_count; i++) {
-        least = rows[i] < rows[least] ? i : least;
-        most = rows[i] > rows[most] ? i : most;
+        least = ends[i] < ends[least] ? i : least;
+        most = ends[i] > ends[most] ? i : most;
     }
-    int64_t first = range->first_row;
-    if (plan->rows >= 0 && rows[least] < range->rows)
-        return fail_uneven(stream, pass->inputs[least], first + rows[least],
+    if (plan->rows >= 0 && ends[least] < wanted)
+        return fail_uneven(stream, pass->inputs[least], ends[least],
                            other_input(stream, pass->inputs[least]), plan->rows, false, error);
-    return rows[least] == rows[most] ||
-           fail_uneven(stream, pass->inputs[least], first + rows[least],
-                       plan->ports[pass->inputs[most]].name, first + rows[most],
-                       rows[most] == range->rows, error);
+    return ends[least] == ends[most] || fail_uneven(stream, pass->inputs[least], ends[least],
+                                                    plan->ports[pass->inputs[most]].name,
+                                                    ends[most], ends[most] == wanted, error);
 }
 
 static bool check_one_end(struct ps_stream *stream, int port, int64_t rows, struct ps_error *error)
@@ -201,28 +232,42 @@ void ps_stream_give_hand(struct ps_stream *stream, struct ps_slot *slot)
     slot->has_hand = false;
 }
 
-static void end_stream(struct ps_stream *stream, const struct ps_block_range *range)
+static void end_stream(struct ps_stream *stream, int64_t rows)
 {
+    int64_t block = stream->run->plan->block_rows;
     pthread_mutex_lock(&stream->lock);
-    stream->end_block = range->rows > 0 ? range->block + 1 : range->block;
-    stream->rows = range->first_row + range->rows;
+    stream->end_block = rows / block + (rows % block != 0);
+    stream->rows = rows;
     ps_stream_wake_all(stream);
     pthread_mutex_unlock(&stream->lock);
 }
 
-static bool read_all(struct ps_stream *stream, struct ps_block_range *range, int64_t *rows,
+// What is known of the end by the time that it is the block's turn.
+static void look_for_end(struct ps_stream *stream, struct ps_block_range *range)
+{
+    pthread_mutex_lock(&stream->lock);
+    range->total = stream->rows;
+    pthread_mutex_unlock(&stream->lock);
+    if (range->total >= 0 && range->total - range->first_row < range->rows)
+        range->rows = range->total - range->first_row;
+}
+
+static bool read_all(struct ps_stream *stream, struct ps_block_range *range, int64_t *ends,
                      struct ps_error *error)
 {
     const struct ps_plan *plan = stream->run->plan;
-    for (int i = 0; i < stream->pass->input_count; i++)
-        if (!read_input(stream, stream->pass->inputs[i], range, &rows[i], error))
+    const struct ps_pass *pass = stream->pass;
+    look_for_end(stream, range);
+    int64_t wanted = ps_pass_input_rows(pass, pass->inputs[0], range).end;
+    for (int i = 0; i < pass->input_count; i++)
+        if (!read_input(stream, i, range, &ends[i], error))
             return false;
-    if (!check_rows(stream, range, rows, error))
+    if (!check_ends(stream, wanted, ends, error))
         return false;
-    int64_t asked = range->rows;
-    range->rows = rows[0];
-    if (range->rows < asked)
-        end_stream(stream, range);
+    if (ends[0] < wanted) {
+        end_stream(stream, ends[0]);
+        look_for_end(stream, range);
+    }
     return range->first_row + range->rows != plan->rows ||
            ps_stream_check_end(stream, plan->rows, error);
 }
@@ -234,11 +279,11 @@ bool ps_stream_read(struct ps_stream *stream, struct ps_slot *slot, struct ps_er
         slot->range.rows = 0;
         return true;
     }
-    int64_t *rows = calloc((size_t)stream->pass->input_count, sizeof *rows);
-    if (rows == NULL)
-        return ps_fail_memory(error, (size_t)stream->pass->input_count * sizeof *rows, "counts");
-    bool fine = read_all(stream, &slot->range, rows, error);
-    free(rows);
+    int64_t *ends = calloc((size_t)stream->pass->input_count, sizeof *ends);
+    if (ends == NULL)
+        return ps_fail_memory(error, (size_t)stream->pass->input_count * sizeof *ends, "counts");
+    bool fine = read_all(stream, &slot->range, ends, error);
+    free(ends);
     // After a failure nobody reads on: a reader may not stand where the next block begins.
     if (fine && stream->in_order)
         pass_turn(stream, slot->range.block);

@@ -21,6 +21,12 @@ struct ps_slot {
     struct ps_block_range range;
 };
 
+// The last rows that were read of an input, for the next block; see ps_plan_keeps_tail.
+struct ps_tail {
+    char *data; // NULL: not kept
+    int64_t first, end;
+};
+
 struct ps_stream {
     struct ps_run *run;
     const struct ps_pass *pass;
@@ -28,6 +34,7 @@ struct ps_stream {
     struct ps_output **outputs;
     struct ps_readers *readers; // threads that share large reads; NULL: the slot reads alone
     bool in_order;              // some input must be read block after block
+    struct ps_tail *tails;      // per input of the pass; whose turn it is to read has them
 
     pthread_mutex_t lock; // of everything below, and of the slots' states
     pthread_cond_t ready; // the writer's block may be there, or the end

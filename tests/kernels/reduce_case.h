@@ -110,8 +110,15 @@ static inline bool case_blocks(const struct reduce_case *c, const struct ps_step
         memcpy(in_host, (const char *)c->data + (size_t)list[2 * b] * in_row, bytes);
         const void *inputs[] = {in};
         void *outputs[] = {out_row > 0 ? out : NULL};
-        struct ps_launch launch = {queue,   list[2 * b], list[2 * b + 1], inputs,
-                                   outputs, state,       scratch};
+        struct ps_launch launch = {.queue = queue,
+                                   .first_row = list[2 * b],
+                                   .rows = list[2 * b + 1],
+                                   .in_first = list[2 * b],
+                                   .in_rows = list[2 * b + 1],
+                                   .inputs = inputs,
+                                   .outputs = outputs,
+                                   .state = state,
+                                   .scratch = scratch};
         fine = (bytes == 0 || backend->copy(queue, in, in_host, bytes, error)) &&
                ps_stage_reduce.run[backend->id](program, &launch, error) &&
                backend->wait(queue, error);

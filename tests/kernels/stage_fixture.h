@@ -158,8 +158,16 @@ static inline void *fixture_run(struct fixture *f, enum ps_backend_id id, int64_
             fine = backend->copy(queue, device_in[p], host[p], row * (size_t)n, &f->error);
         }
         void *outputs[1] = {reduces ? NULL : device_out};
-        struct ps_launch launch = {queue, first, n, (const void *const *)device_in, outputs,
-                                   reduces ? state : NULL, scratch};
+        struct ps_launch launch = {.queue = queue,
+                                   .first_row = first,
+                                   .rows = n,
+                                   .in_first = first,
+                                   .in_rows = n,
+                                   .at_end = first + n >= rows,
+                                   .inputs = (const void *const *)device_in,
+                                   .outputs = outputs,
+                                   .state = reduces ? state : NULL,
+                                   .scratch = scratch};
         fine = fine && last->type->run[id](program, &launch, &f->error);
         size_t bytes = out_row * (size_t)n;
         if (fine && !reduces && bytes > 0)

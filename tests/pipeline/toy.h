@@ -218,6 +218,12 @@ static const struct ps_option toy_stage_options[] = {
      .kind = PS_INTEGER,
      .fallback = "0",
      .help = "microseconds of every other block"},
+    {.key = "before", .kind = PS_INTEGER, .fallback = "0", .help = "window: rows before"},
+    {.key = "after", .kind = PS_INTEGER, .fallback = "0", .help = "window: rows after"},
+    {.key = "start", .kind = PS_INTEGER, .fallback = "0", .help = "window: the first anchor"},
+    {.key = "step", .kind = PS_INTEGER, .fallback = "1", .help = "window: from anchor to anchor"},
+    {.key = "times", .kind = PS_INTEGER, .fallback = "1", .help = "window: rows of an anchor"},
+    {.key = "partial", .kind = PS_TRUTH, .fallback = "false", .help = "window: one for the rest"},
     {.key = "scratch", .kind = PS_INTEGER, .fallback = "0", .help = "scratch bytes"},
     {.key = NULL},
 };
@@ -449,9 +455,121 @@ static struct ps_stage_type toy_rest = {.name = "rest",
                                         .release = toy_release,
                                         .run = {[PS_CPU] = toy_run_rest},
                                         .reduction = &toy_reduction};
-const struct ps_stage_type *const ps_stage_types[] = {&toy_scale, &toy_add, &toy_total, &toy_rest,
-                                                      NULL};
 
+// ---- Across rows. window: the sum of the rows around an anchor, and the row's own number ----
+
+static bool toy_plan_window(struct ps_stage *stage, const struct ps_scope *scope,
+                            struct ps_problems *problems)
+{
+    if (!toy_plan(stage, scope, problems))
+        return false;
+    stage->rows.before = toy_integer(stage->options, "before");
+    stage->rows.after = toy_integer(stage->options, "after");
+    stage->rows.start = toy_integer(stage->options, "start");
+    stage->rows.step = toy_integer(stage->options, "step");
+    stage->rows.times = toy_integer(stage->options, "times");
+    stage->rows.partial = ps_values_get(stage->options, "partial")->truth;
+    int64_t *rows = &stage->output.dims[0];
+    *rows = *rows < 0 ? *rows : ps_row_rule_count(&stage->rows, *rows, true);
+    return true;
+}
+
+static bool toy_run_window(const struct ps_program *program, const struct ps_launch *launch,
+                           struct ps_error *error)
+{
+    const struct ps_stage *stage = toy_step(program)->stages[0];
+    const struct ps_row_rule *rule = &stage->rows;
+    int64_t width = ps_array_row_elements(&stage->output);
+    const int64_t *in = launch->inputs[0];
+    for (int64_t r = 0; r < launch->rows; r++) {
+        int64_t row = launch->first_row + r, anchor = rule->start + row / rule->times * rule->step;
+        for (int64_t c = 0; c < width; c++) {
+            int64_t sum = row;
+            for (int64_t i = anchor - rule->before; i <= anchor + rule->after; i++)
+                if (i >= launch->in_first && i < launch->in_first + launch->in_rows)
+                    sum += in[(i - launch->in_first) * width + c];
+            ((int64_t *)launch->outputs[0])[r * width + c] = sum;
+        }
+    }
+    return toy_events(stage, launch, error);
+}
+
+// running: sums over all rows so far. choose: rows whose first value does not divide by three.
+
+static bool toy_plan_running(struct ps_stage *stage, const struct ps_scope *scope,
+                             struct ps_problems *problems)
+{
+    stage->rows.ordered = true;
+    return toy_plan(stage, scope, problems);
+}
+
+static size_t toy_carry(const struct ps_step *step)
+{
+    return (size_t)ps_array_row_elements(&step->stages[0]->output) * 8;
+}
+
+static bool toy_run_running(const struct ps_program *program, const struct ps_launch *launch,
+                            struct ps_error *error)
+{
+    const struct ps_stage *stage = toy_step(program)->stages[0];
+    int64_t width = ps_array_row_elements(&stage->output), *state = launch->state;
+    toy_broken += launch->in_first != launch->first_row || launch->in_rows != launch->rows;
+    for (int64_t e = 0; e < launch->rows * width; e++) {
+        state[e % width] += ((const int64_t *)launch->inputs[0])[e];
+        ((int64_t *)launch->outputs[0])[e] = state[e % width];
+    }
+    return toy_events(stage, launch, error);
+}
+
+static bool toy_plan_choose(struct ps_stage *stage, const struct ps_scope *scope,
+                            struct ps_problems *problems)
+{
+    stage->rows.ordered = stage->rows.chosen = true;
+    bool fine = toy_plan(stage, scope, problems);
+    stage->output.dims[0] = PS_ROWS_UNKNOWN;
+    return fine;
+}
+
+static bool toy_run_choose(const struct ps_program *program, const struct ps_launch *launch,
+                           struct ps_error *error)
+{
+    const struct ps_stage *stage = toy_step(program)->stages[0];
+    int64_t width = ps_array_row_elements(&stage->output), made = 0;
+    const int64_t *in = launch->inputs[0];
+    for (int64_t r = 0; r < launch->in_rows; r++) {
+        if (in[r * width] % 3 == 0)
+            continue;
+        memcpy((int64_t *)launch->outputs[0] + made * width, in + r * width, (size_t)width * 8);
+        made++;
+    }
+    *launch->rows_out = made;
+    return toy_events(stage, launch, error);
+}
+
+static struct ps_stage_type toy_window = {.name = "window",
+                                          .help = "window",
+                                          .options = toy_stage_options,
+                                          .plan = toy_plan_window,
+                                          .compile = toy_compile,
+                                          .release = toy_release,
+                                          .run = {[PS_CPU] = toy_run_window}};
+static struct ps_stage_type toy_running = {.name = "running",
+                                           .help = "running",
+                                           .options = toy_stage_options,
+                                           .plan = toy_plan_running,
+                                           .compile = toy_compile,
+                                           .release = toy_release,
+                                           .run = {[PS_CPU] = toy_run_running},
+                                           .carry_bytes = toy_carry};
+static struct ps_stage_type toy_choose = {.name = "choose",
+                                          .help = "choose",
+                                          .options = toy_stage_options,
+                                          .plan = toy_plan_choose,
+                                          .compile = toy_compile,
+                                          .release = toy_release,
+                                          .run = {[PS_CPU] = toy_run_choose}};
+const struct ps_stage_type *const ps_stage_types[] = {
+    &toy_scale, &toy_add, &toy_total, &toy_rest, &toy_window, &toy_running, &toy_choose, NULL};
 const struct ps_stage_type *ps_stage_type_find(const char *name)
 {
     for (int i = 0; ps_stage_types[i] != NULL; i++)

@@ -18,7 +18,7 @@ const char *const ps_expr_words[] = {
     "trunc", "isnan", "isinf", "isfinite", "sqrt", "exp",   "expm1", "log",  "log10",
     "log2",  "log1p", "sin",   "cos",      "tan",  "asin",  "acos",  "atan", "sinh",
     "cosh",  "tanh",  "atan2", "hypot",    "clip", "cast",  "and",   "or",   "not",
-    "true",  "false", "pi",    "e",        "inf",  "nan"};
+    "if",    "else",  "true",  "false",    "pi",   "e",     "inf",   "nan"};
 
 int ps_expr_word_count(void)
 {
@@ -146,26 +146,32 @@ static bool is_comparison(const struct ps_parser *p)
     return p->token == T_SYMBOL && strchr("EN<>LG", p->symbol) != NULL;
 }
 
-static int parse_comparison(struct ps_parser *p)
+static int compare(struct ps_parser *p, int symbol, int left, int right, size_t start)
 {
-    size_t start = p->at;
-    int left = parse_sum(p);
-    if (left < 0 || !is_comparison(p))
-        return left;
-    int symbol = p->symbol;
-    ps_parse_next(p);
-    int right = parse_sum(p);
-    if (right < 0)
-        return -1;
-    if (is_comparison(p))
-        return ps_parse_fail(p, p->at, p->at + p->size,
-                             "comparisons do not chain: write `a < b and b < c`");
     bool swap = symbol == '>' || symbol == 'G';
     enum ps_map_op op = symbol == 'E'                    ? PS_OP_EQ
                         : symbol == 'N'                  ? PS_OP_NE
                         : symbol == '<' || symbol == '>' ? PS_OP_LT
                                                          : PS_OP_LE;
     return ps_parse_add_op(p, op, swap ? right : left, swap ? left : right, 0, start);
+}
+
+// a < b < c is a < b and b < c, with b computed once.
+static int parse_comparison(struct ps_parser *p)
+{
+    size_t start = p->at, from = start;
+    int left = parse_sum(p), result = left;
+    for (bool first = true; left >= 0 && is_comparison(p); first = false) {
+        int symbol = p->symbol;
+        ps_parse_next(p);
+        size_t next = p->at;
+        int right = parse_sum(p);
+        int one = right < 0 ? -1 : compare(p, symbol, left, right, from);
+        result = one < 0 || first ? one : ps_parse_add_op(p, PS_OP_AND, result, one, 0, start);
+        left = result < 0 ? -1 : right;
+        from = next;
+    }
+    return left < 0 ? -1 : result;
 }
 
 static int parse_not(struct ps_parser *p)
@@ -193,20 +199,39 @@ static int parse_and(struct ps_parser *p)
     return left;
 }
 
-// Every parenthesis and call comes through here, so here their nesting is counted.
-int ps_parse_or(struct ps_parser *p)
+static int parse_or(struct ps_parser *p)
 {
     size_t start = p->at;
-    if (!deeper(p))
-        return -1;
     int left = parse_and(p);
     while (left >= 0 && ps_parse_is_word(p, "or")) {
         ps_parse_next(p);
         int right = parse_and(p);
         left = right < 0 ? -1 : ps_parse_add_op(p, PS_OP_OR, left, right, 0, start);
     }
-    p->depth--;
     return left;
+}
+
+// a if condition else b, which binds to the right. Every parenthesis and call comes through here,
+// so here their nesting is counted.
+int ps_parse_whole(struct ps_parser *p)
+{
+    size_t start = p->at;
+    if (!deeper(p))
+        return -1;
+    int result = parse_or(p);
+    if (result >= 0 && ps_parse_is_word(p, "if")) {
+        ps_parse_next(p);
+        int condition = parse_or(p), other = -1;
+        if (condition >= 0 && !ps_parse_is_word(p, "else"))
+            return ps_parse_unexpected(p, "`else` and what it is otherwise");
+        if (condition >= 0) {
+            ps_parse_next(p);
+            other = ps_parse_whole(p);
+        }
+        result = other < 0 ? -1 : ps_parse_add_op(p, PS_OP_SELECT, condition, result, other, start);
+    }
+    p->depth--;
+    return result;
 }
 
 // Byte positions of all nodes to character positions; one walk over the text.
@@ -238,7 +263,7 @@ bool ps_expr_parse(const char *text, struct ps_expr *expr_out, struct ps_expr_fa
         return false;
     }
     ps_parse_next(&p);
-    int result = ps_parse_or(&p);
+    int result = ps_parse_whole(&p);
     if (!p.failed && p.token != T_END)
         ps_parse_unexpected(&p, "an operator or the end");
     if (!p.failed && result != expr_out->count - 1)

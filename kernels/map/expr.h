@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Expressions as text and as nodes. The grammar is a subset of Python's, with its precedence:
 //
-//   or < and < not < == != < <= > >= < + - < * / // % < unary - + < ** (binds to the right)
+//   if else < or < and < not < == != < <= > >= (chained: all must hold) < + - < * / // %
+//   < unary - + < ** (binds to the right)
 //
 // Nodes are stored in the order of evaluation: a node's arguments come before it. So whoever
 // walks an expression needs a loop, never recursion, however long it is.

@@ -47,7 +47,7 @@ static int parse_arguments(struct ps_parser *p, const char *name, size_t start, 
     if (ps_parse_is_symbol(p, ')'))
         return 0;
     do {
-        int argument = ps_parse_or(p);
+        int argument = ps_parse_whole(p);
         if (argument < 0)
             return -1;
         if (count == most)
@@ -102,7 +102,7 @@ static int parse_cast_call(struct ps_parser *p, size_t start)
 {
     enum ps_dtype dtype;
     char word[16] = "";
-    int argument = ps_parse_or(p);
+    int argument = ps_parse_whole(p);
     if (argument < 0 || !ps_parse_expect(p, ',', "',' and a dtype"))
         return -1;
     if (p->token == T_NAME && p->size < sizeof word)
@@ -122,7 +122,7 @@ static int parse_call(struct ps_parser *p, const char *name, size_t start)
     if (strcmp(name, "cast") == 0)
         return parse_cast_call(p, start);
     if (ps_dtype_parse(name, &dtype))
-        return parse_cast(p, dtype, ps_parse_or(p), start);
+        return parse_cast(p, dtype, ps_parse_whole(p), start);
     count = parse_arguments(p, name, start, list, MOST);
     if (count < 0 || !ps_parse_expect(p, ')', "',' or ')'"))
         return -1;
@@ -201,15 +201,23 @@ static int parse_name(struct ps_parser *p)
     return result;
 }
 
+static bool is_operator_word(const struct ps_parser *p)
+{
+    static const char *const words[] = {"and", "or", "not", "if", "else"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (ps_parse_is_word(p, words[i]))
+            return true;
+    return false;
+}
+
 int ps_parse_primary(struct ps_parser *p)
 {
     if (p->token == T_NUMBER || p->token == T_INTEGER)
         return parse_number(p);
-    if (p->token == T_NAME && !ps_parse_is_word(p, "and") && !ps_parse_is_word(p, "or") &&
-        !ps_parse_is_word(p, "not"))
+    if (p->token == T_NAME && !is_operator_word(p))
         return parse_name(p);
     if (ps_parse_accept(p, '(')) {
-        int inner = ps_parse_or(p);
+        int inner = ps_parse_whole(p);
         return inner >= 0 && ps_parse_expect(p, ')', "')'") ? inner : -1;
     }
     return ps_parse_unexpected(p, "a number, a name, a function or '('");

@@ -46,7 +46,14 @@ static const struct fault faults[] = {
     {"x \xc3\xa4 2", 2, 1, "unexpected '\xc3\xa4'"},
     {"\"\xc3\xa4\xc3\xb6\" + x", 0, 4, "unexpected"},
     {"x + t['\xc3\xa4'] + z", 4, 6, "no column '\xc3\xa4'"},
-    {"x < 1 < 2", 6, 1, "comparisons do not chain"},
+    {"x if s", 6, 1, "expected `else`"},
+    {"x if s, 2", 6, 1, "expected `else`"},
+    {"x if", 4, 1, "the expression ends here"},
+    {"x if s else", 11, 1, "the expression ends here"},
+    {"x else s", 2, 4, "unexpected 'else'"},
+    {"if x else s", 0, 2, "unexpected 'if'"},
+    {"1 < x <", 7, 1, "the expression ends here"},
+    {"1 < x < u8 + 300", 8, 8, "300 does not fit u8"},
     {"t[\"temp]", 2, 6, "never closed"},
     {"x + spectre", 4, 7, "no array or param 'spectre'"},
     {"x + tabel", 4, 5, "did you mean 'table'"},
@@ -167,6 +174,9 @@ static const struct good goods[] = {
     {"ok + 1", "i64[10, 4]"},
     {"max(ok, ok)", "bool[10, 4]"},
     {"where(ok, 1, 0)", "i64[10, 4]"},
+    {"1 if ok else 0", "i64[10, 4]"},
+    {"u8 if s else nan", "f64[10, 4]"},
+    {"0 < x <= t.temp", "bool[10, 4]"},
     {"where(ok, x, nan)", "f32[10, 4]"},
     {"where(ok, u8, nan)", "f64[10, 4]"},
     {"floor(u8)", "u8[10, 4]"},
@@ -225,17 +235,62 @@ static void precedence_is_pythons(void)
         const char *expr;
         double value;
     } cases[] = {
-        {"2 + 3 * 4", 14},      {"(2 + 3) * 4", 20},   {"2 ** 3 ** 2", 512}, {"-2 ** 2", -4},
-        {"2 ** -1", 0.5},       {"7 // 2 * 2", 6},     {"-7 // 2", -4},      {"-7 % 3", 2},
-        {"7 % -3", -2},         {"1 - 2 - 3", -4},     {"8 / 4 / 2", 1},     {"2 * 3 % 4", 2},
-        {"1 < 2 and 2 < 1", 0}, {"1 < 2 or 2 < 1", 1}, {"not 1 == 2", 1},    {"not 0 and 0", 0},
-        {"1 or 0 and 0", 1},    {"1 + 1 == 2", 1},     {"min(3, 1, 2)", 1},  {"max(3, 1, 2)", 3},
-        {"abs(-3)", 3},         {"round(2.5)", 2},     {"round(3.5)", 4},    {"trunc(-2.5)", -2},
-        {"floor(-2.5)", -3},    {"ceil(-2.5)", -2},    {"clip(5, 0, 3)", 3}, {"where(0, 1, 2)", 2},
-        {"hypot(3, 4)", 5},     {"0 ** 0", 1},         {"sign(-2.5)", -1},   {"- - 3", 3},
-        {"1e3", 1000},          {"3 > 2", 1},          {"3 >= 4", 0},        {"2 != 2", 0},
-        {"isnan(nan)", 1},      {"isinf(-inf)", 1},    {"isfinite(inf)", 0}, {"-1.5 % 1", 0.5},
-        {"-1.5 // 1", -2},      {"pow(2, 10)", 1024},
+        {"2 + 3 * 4", 14},
+        {"(2 + 3) * 4", 20},
+        {"2 ** 3 ** 2", 512},
+        {"-2 ** 2", -4},
+        {"2 ** -1", 0.5},
+        {"7 // 2 * 2", 6},
+        {"-7 // 2", -4},
+        {"-7 % 3", 2},
+        {"7 % -3", -2},
+        {"1 - 2 - 3", -4},
+        {"8 / 4 / 2", 1},
+        {"2 * 3 % 4", 2},
+        {"1 < 2 and 2 < 1", 0},
+        {"1 < 2 or 2 < 1", 1},
+        {"not 1 == 2", 1},
+        {"not 0 and 0", 0},
+        {"1 or 0 and 0", 1},
+        {"1 + 1 == 2", 1},
+        {"min(3, 1, 2)", 1},
+        {"max(3, 1, 2)", 3},
+        {"abs(-3)", 3},
+        {"round(2.5)", 2},
+        {"round(3.5)", 4},
+        {"trunc(-2.5)", -2},
+        {"floor(-2.5)", -3},
+        {"ceil(-2.5)", -2},
+        {"clip(5, 0, 3)", 3},
+        {"where(0, 1, 2)", 2},
+        {"hypot(3, 4)", 5},
+        {"0 ** 0", 1},
+        {"sign(-2.5)", -1},
+        {"- - 3", 3},
+        {"1e3", 1000},
+        {"3 > 2", 1},
+        {"3 >= 4", 0},
+        {"2 != 2", 0},
+        {"isnan(nan)", 1},
+        {"isinf(-inf)", 1},
+        {"isfinite(inf)", 0},
+        {"-1.5 % 1", 0.5},
+        {"-1.5 // 1", -2},
+        {"pow(2, 10)", 1024},
+        {"1 < 2 < 3", 1},
+        {"1 < 3 < 2", 0},
+        {"3 > 2 >= 2 == 2", 1},
+        {"1 < 2 == 2", 1},
+        {"(3 > 2) == 1", 1},
+        {"3 > 2 == 1", 0},
+        {"1 if 1 else 2", 1},
+        {"1 if 0 else 2", 2},
+        {"1 if 0 else 2 if 0 else 3", 3},
+        {"1 if 1 else 2 if 0 else 3", 1},
+        {"(1 if 0 else 2) + 5", 7},
+        {"1 + 1 if 0 or 1 else 2", 2},
+        {"1 if 1 < 2 < 3 else 4", 1},
+        {"max(1 if 0 else 2, 1)", 2},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct map_job job = {0};
@@ -327,10 +382,10 @@ static void long_and_deep_expressions(void)
     CU_ASSERT_TRUE(step.step.type->scratch_bytes(&step.step, PS_CPU, 2) < 64 << 20);
     mj_free(&job);
 
-    static const char *const repeated[][3] = {{"(", "a", ")"},   {"-", "a", ""},
-                                              {"not ", "a", ""}, {"sqrt(", "a", ")"},
-                                              {"2**", "a", ""},  {"+", "a", ""}};
-    for (int r = 0; r < 6; r++)
+    static const char *const repeated[][3] = {
+        {"(", "a", ")"},  {"-", "a", ""}, {"not ", "a", ""},        {"sqrt(", "a", ")"},
+        {"2**", "a", ""}, {"+", "a", ""}, {"1 if a else ", "a", ""}};
+    for (int r = 0; r < 7; r++)
         for (int depth = 900; depth <= 90000; depth *= 100) {
             p = text;
             for (int i = 0; i < depth; i++)
@@ -356,10 +411,10 @@ static void long_and_deep_expressions(void)
 static void random_texts_do_not_crash(void)
 {
     static const char *const parts[] = {
-        "x",  "t",   ".",   "temp",     "[",    "]",    "(",     ")",    "+",    "**",
-        "//", "%",   "<",   "==",       ",",    "min",  "where", "sqrt", "cast", "f32",
-        "1",  "2.5", "1e",  "\"rain\"", "'",    "not ", "and ",  "or ",  " ",    "u8",
-        "pi", "-",   "row", "one",      "true", "\xc3", "image"};
+        "x",  "t",   ".",   "temp",     "[",    "]",    "(",     ")",    "+",     "**",
+        "//", "%",   "<",   "==",       ",",    "min",  "where", "sqrt", "cast",  "f32",
+        "1",  "2.5", "1e",  "\"rain\"", "'",    "not ", "and ",  "or ",  " ",     "u8",
+        "pi", "-",   "row", "one",      "true", "\xc3", "image", " if ", " else "};
     unsigned state = 12345;
     int planned = 0;
     for (int i = 0; i < 20000; i++) {

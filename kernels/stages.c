@@ -8,6 +8,12 @@ const struct ps_stage_type *const ps_stage_types[] = {
     &ps_stage_map,
     &ps_stage_matmul,
     &ps_stage_reduce,
+    &ps_stage_rolling,
+    &ps_stage_downsample,
+    &ps_stage_lag,
+    &ps_stage_difference,
+    &ps_stage_convolve,
+    &ps_stage_cumulative,
     NULL,
 };
 

@@ -8,5 +8,11 @@
 extern const struct ps_stage_type ps_stage_map;
 extern const struct ps_stage_type ps_stage_matmul;
 extern const struct ps_stage_type ps_stage_reduce;
+extern const struct ps_stage_type ps_stage_rolling;
+extern const struct ps_stage_type ps_stage_downsample;
+extern const struct ps_stage_type ps_stage_lag;
+extern const struct ps_stage_type ps_stage_difference;
+extern const struct ps_stage_type ps_stage_convolve;
+extern const struct ps_stage_type ps_stage_cumulative;
 
 #endif

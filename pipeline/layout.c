@@ -63,6 +63,9 @@ static size_t place_step(const struct ps_plan *plan, const struct ps_pass *pass,
     const struct ps_stage_type *type = step->step.type;
     const struct ps_row_rule *rule = &step->step.stages[0]->rows;
     int64_t most = step->whole ? step->whole_rows : rows;
+    for (int i = 0; step->whole && i < step->step.input_count; i++)
+        if (ps_array_rows(&step->step.inputs[i]->array) > most)
+            most = ps_array_rows(&step->step.inputs[i]->array);
     size_t state = 0;
     for (int i = 0; i < step->step.output_count; i++) {
         int port = step->output_ports[i];

@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stages across rows (rolling, downsample, ...) against plain NumPy, for inputs of several dtypes
+and lengths. One job has all stages; it runs with many block sizes and slots, and every run must
+give the same bits. Usage: across.py PENSTOCK WORK BACKEND
+"""
+import itertools
+import os
+import subprocess
+import sys
+
+import numpy as np
+
+PENSTOCK, WORK, BACKEND = sys.argv[1:4]
+NAN = float("nan")
+failures = 0
+
+
+# ---- The references: windows one by one ----
+
+def window_rows(rows, before, after, start=0, step=1):
+    """(first, end) of each output row's window, clipped to the rows there are."""
+    return [(max(a - before, 0), min(a + after + 1, rows)) for a in range(start, rows, step)]
+
+
+def number(kind, values, dtype):
+    exact = values.astype(object) if np.issubdtype(values.dtype, np.integer) else None
+    x = values.astype(np.float64)
+    if kind == "sum":
+        return exact.sum(axis=0) if exact is not None else x.sum(axis=0)
+    if kind == "mean":
+        return np.asarray(exact.sum(axis=0) / len(x), "f8") if exact is not None else x.mean(axis=0)
+    if kind == "count":
+        return (~np.isnan(x)).sum(axis=0)
+    if kind in ("first", "last"):
+        return values[0 if kind == "first" else -1]
+    return {"min": values.min, "max": values.max}[kind](axis=0) if kind in ("min", "max") else \
+        {"var": x.var, "std": x.std, "median": lambda axis: np.median(x, axis=axis)}[kind](axis=0)
+
+
+def out_dtype(kind, dtype):
+    if kind in ("min", "max", "first", "last"):
+        return dtype
+    if kind == "count":
+        return np.dtype("i8")
+    if kind == "sum" and dtype.kind in "iu":
+        return np.dtype("i8" if dtype.kind == "i" else "u8")
+    return np.dtype("f8")
+
+
+def windows(x, kind, rows, full=None, fill=NAN):
+    """full: windows of fewer rows give fill."""
+    out = np.zeros((len(rows),) + x.shape[1:], out_dtype(kind, x.dtype))
+    with np.errstate(all="ignore"):
+        for r, (first, end) in enumerate(rows):
+            short = full is not None and end - first < full
+            out[r] = fill if short else number(kind, x[first:end], x.dtype)
+    return out
+
+
+# ---- Stages: (name, config, reference of x, how exactly: "bits" or a relative bound) ----
+
+KINDS = ["sum", "mean", "min", "max", "var", "std", "median", "count", "first", "last"]
+LOOSE = 1e-12  # sums in another order than NumPy's
+
+
+def stages_for(x):
+    integer = x.dtype.kind in "iu"
+    n = len(x)
+    for w, align, edges in itertools.product([1, 2, 5, 16, 37], ["trailing", "centered", "leading"],
+                                             ["fill", "partial", "drop"]):
+        after = {"trailing": 0, "centered": (w - 1) // 2, "leading": w - 1}[align]
+        before = w - 1 - after
+        kind = KINDS[(w + len(align) + len(edges)) % len(KINDS)]
+        rows = window_rows(n, before, after)
+        if edges == "drop":
+            rows = [r for r in rows if r[1] - r[0] == w and r[0] >= 0][: max(n - w + 1, 0)]
+        no_nan = out_dtype(kind, x.dtype).kind in "iu"
+        fill = -7 if no_nan and out_dtype(kind, x.dtype).kind == "i" else 7 if no_nan else NAN
+        options = f", fill: {fill}" if no_nan and edges == "fill" else ""
+        yield (f"op: rolling, window: {w}, of: {kind}, align: {align}, edges: {edges}{options}",
+               windows(x, kind, rows, w if edges == "fill" else None, fill), LOOSE)
+    for kind in KINDS:
+        rows = window_rows(n, 8, 0)
+        yield (f"op: rolling, window: 9, of: {kind}, edges: partial", windows(x, kind, rows), LOOSE)
+    for by, rest in itertools.product([1, 3, 7, 64], ["keep", "drop"]):
+        kind = KINDS[by % len(KINDS)]
+        rows = [(a, min(a + by, n)) for a in range(0, n, by)]
+        if rest == "drop":
+            rows = [r for r in rows if r[1] - r[0] == by]
+        yield (f"op: downsample, by: {by}, of: {kind}, rest: {rest}", windows(x, kind, rows), LOOSE)
+    if not integer:
+        rows = window_rows(n, 2, 0)
+        yield ("op: rolling, window: 3, of: [mean, std, max], edges: partial",
+               np.stack([windows(x, k, rows).astype("f8") for k in ["mean", "std", "max"]], -1), LOOSE)
+
+
+def shifted(x, by, fill):
+    out = np.full(x.shape, fill, x.dtype)
+    rows = np.arange(len(x)) - by
+    there = (rows >= 0) & (rows < len(x))
+    out[there] = x[rows[there]]
+    return out, there
+
+
+def cumulative(x, kind):
+    wide = x.astype(np.float64 if x.dtype.kind == "f" else object)
+    if kind == "count":
+        return np.cumsum(~np.isnan(x.astype("f8")), axis=0)
+    if kind in ("min", "max"):
+        return (np.minimum if kind == "min" else np.maximum).accumulate(x, axis=0)
+    out = np.zeros(x.shape, out_dtype("sum", x.dtype))
+    total = 0 if kind == "sum" else 1
+    with np.errstate(all="ignore"):
+        for r in range(len(x)):
+            total = total + wide[r] if kind == "sum" else total * wide[r]
+            out[r] = total
+    return out
+
+
+def convolved(x, taps, ahead, edges):
+    w = x.astype("f8")
+    out = np.zeros(x.shape)
+    full = np.ones(len(x), bool)
+    with np.errstate(all="ignore"):
+        for r in range(len(x)):
+            for j, tap in enumerate(taps):
+                at = r + ahead - j
+                if 0 <= at < len(x):
+                    out[r] += tap * w[at]
+                else:
+                    full[r] = False
+    if edges == "fill":
+        out[~full] = NAN
+    out = out[full] if edges == "drop" else out
+    return out.astype("f4") if x.dtype in ("f4", "f2") else out
+
+
+def neighbours_for(x):
+    n, integer = len(x), x.dtype.kind in "iu"
+    fill = 3 if integer else NAN
+    for by in [1, 4, -2, 60, 0]:
+        want, there = shifted(x, by, fill)
+        option = f", fill: {fill}" if integer and by else ""
+        yield f"op: lag, by: {by}{option}", want, 0
+        yield f"op: lag, by: {by}, edges: drop", want[there], 0
+    for by in [1, 5]:
+        dtype = np.dtype("i8" if integer else "f8" if x.dtype == "f8" else "f4")
+        wide = x.astype(object) if integer else x.astype(dtype)
+        with np.errstate(all="ignore"):
+            want = (wide[by:] - wide[:-by]).astype(dtype) if n > by else np.zeros((0,) + x.shape[1:], dtype)
+        yield f"op: difference, by: {by}, edges: drop", want, 0
+    for taps, (align, ahead), edges in itertools.product(
+            [[0.25, 0.5, 0.25], [1, -1], [3]], [("trailing", 0), ("centered", 0.5), ("leading", 1)],
+            ["fill", "zero", "drop"]):
+        want = convolved(x, taps, int((len(taps) - 1) * ahead), edges)
+        yield f"op: convolve, with: {taps}, align: {align}, edges: {edges}", want, 1e-6 if want.dtype == "f4" else LOOSE
+    for kind in ["sum", "min", "max", "count"] + (["prod"] if n < 3 else []):
+        yield f"op: cumulative, of: {kind}", cumulative(x, kind), LOOSE
+
+
+def chains(x):
+    """Stages on stages: (name, config, reference, bound), each after the one before."""
+    total = cumulative(x, "sum")
+    mean = windows(total, "mean", window_rows(len(x), 4, 0))
+    third = windows(mean, "last", [(a, min(a + 3, len(x))) for a in range(0, len(x), 3)])
+    back, _ = shifted(third, 2, NAN)
+    last = windows(back, "max", window_rows(len(back), 1, 0))
+    yield "c0", "op: cumulative, of: sum, in: x", total, LOOSE
+    yield "c1", "op: rolling, window: 5, of: mean, edges: partial", mean, LOOSE
+    yield "c2", "op: downsample, by: 3, of: last", third, LOOSE
+    yield "c3", "op: lag, by: 2", back, LOOSE
+    yield "c4", "op: rolling, window: 2, of: max, edges: partial", last, LOOSE
+
+
+# ---- Running ----
+
+def config(x_file, stages, chained):
+    lines = ["version: 1", f"inputs: {{x: {{path: {x_file}}}}}", "stages:"]
+    lines += [f"  - {{name: s{i}, {text}, in: x}}" for i, (text, _, _) in enumerate(stages)]
+    lines += [f"  - {{name: {name}, {text}}}" for name, text in chained]
+    lines += ["outputs:"]
+    names = [f"s{i}" for i in range(len(stages))] + [name for name, _ in chained]
+    lines += [f"  {name}: {{path: {name}.npy, overwrite: true}}" for name in names]
+    return "\n".join(lines + [f"run: {{backend: {BACKEND}}}"]) + "\n", names
+
+
+def run(folder, block, slots):
+    result = subprocess.run([PENSTOCK, "run", "--quiet", "--set", f"run.block={block}", "--set",
+                             f"run.slots={slots}", "job.yaml"], cwd=folder, capture_output=True,
+                            text=True)
+    if result.returncode != 0:
+        print(result.stderr)
+        sys.exit(f"{folder}: block {block}, slots {slots}: exit {result.returncode}")
+
+
+def same(a, b, bound):
+    if a.dtype.kind != "f" or b.dtype.kind != "f":
+        return np.array_equal(a.astype(object), b.astype(object))
+    a, b = a.astype("f8"), b.astype("f8")
+    with np.errstate(all="ignore"):
+        close = np.abs(a - b) <= bound * (1 + np.abs(b))
+    return bool(np.all(close | (np.isnan(a) & np.isnan(b)) | (a == b)))
+
+
+def fail(text):
+    global failures
+    failures += 1
+    print(text)
+
+
+def check(name, x, stages, chained=()):
+    folder = os.path.join(WORK, name)
+    os.makedirs(folder, exist_ok=True)
+    np.save(os.path.join(folder, "x.npy"), x)
+    text, names = config("x.npy", stages, [c[:2] for c in chained])
+    with open(os.path.join(folder, "job.yaml"), "w") as file:
+        file.write(text)
+    expected = [s[1:] for s in stages] + [c[2:] for c in chained]
+    first = None
+    for block, slots in [("auto", 3), ("1 rows", 2), ("2 rows", 1), ("3 rows", 4), ("10 rows", 2),
+                         ("31 rows", 3), ("64 rows", 2), ("1000 rows", 1)]:
+        if len(x) > 1000 and block in ("1 rows", "2 rows"):
+            continue
+        run(folder, block, slots)
+        results = [np.load(os.path.join(folder, f"{n}.npy")) for n in names]
+        first = first or results
+        texts = [s[0] for s in stages] + [c[1] for c in chained]
+        for n, got, base, (want, bound), what in zip(names, results, first, expected, texts):
+            if got.dtype != want.dtype or got.shape != want.shape:
+                fail(f"{name}: {what}: {got.dtype}{got.shape}, not {want.dtype}{want.shape}")
+            elif got.tobytes() != base.tobytes():
+                fail(f"{name}: {what}: other bits with block {block}, {slots} slots")
+            elif not same(got, want, bound):
+                bad = np.argwhere(~((got == want) | ((got != got) & (want != want))))[:3]
+                fail(f"{name}: {what}: differs from NumPy at {bad.tolist()}: "
+                     f"{[got[tuple(b)] for b in bad]} not {[want[tuple(b)] for b in bad]}")
+
+
+def main():
+    def check_all(name, x):
+        check(name, x, list(stages_for(x)) + list(neighbours_for(x)), list(chains(x)))
+
+    random = np.random.default_rng(20261201)
+    for rows in [0, 1, 2, 50, 211]:
+        x = random.normal(size=(rows, 3)) * 10.0 ** random.integers(-3, 4, (rows, 3))
+        check_all(f"f64-{rows}", x)
+    x = random.normal(size=211).astype("f4")
+    x[[20, 21, 100]] = NAN, np.inf, -np.inf
+    check_all("f32-odd", x)
+    x = random.integers(-100, 100, (97, 2)).astype("i2")
+    check_all("i16", x)
+    x = random.integers(0, 200, (97, 2)).astype("u1")
+    check_all("u8", x)
+    x = random.integers(-2**62, 2**62, 61) // 40
+    check_all("i64", x)
+    x = random.normal(size=(75, 2)).astype("f2")
+    check_all("f16", x)
+
+
+main()
+sys.exit(f"{failures} failures" if failures else 0)

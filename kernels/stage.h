@@ -102,6 +102,12 @@ struct ps_stage_type {
     // `stage` has its options and nothing planned. NULL: 1.
     int (*phases)(const struct ps_stage *stage, const struct ps_scope *scope,
                   struct ps_problems *problems);
+    // A phase that is a stage of another type, such as the map of a condition: that type and its
+    // options, which the plan frees. NULL (or no such row): the phase is of this type with the
+    // stage's options. What fails is reported.
+    const struct ps_stage_type *(*phase_as)(const struct ps_stage *stage, int phase,
+                                            struct ps_values *options_out,
+                                            struct ps_problems *problems);
     // Fills in the output part of *stage; reports every fault with its place. False when any.
     bool (*plan)(struct ps_stage *stage, const struct ps_scope *scope,
                  struct ps_problems *problems);

@@ -14,6 +14,9 @@ const struct ps_stage_type *const ps_stage_types[] = {
     &ps_stage_difference,
     &ps_stage_convolve,
     &ps_stage_cumulative,
+    &ps_stage_rows,
+    &ps_stage_repeat,
+    &ps_stage_select,
     NULL,
 };
 

@@ -14,5 +14,8 @@ extern const struct ps_stage_type ps_stage_lag;
 extern const struct ps_stage_type ps_stage_difference;
 extern const struct ps_stage_type ps_stage_convolve;
 extern const struct ps_stage_type ps_stage_cumulative;
+extern const struct ps_stage_type ps_stage_rows;
+extern const struct ps_stage_type ps_stage_repeat;
+extern const struct ps_stage_type ps_stage_select;
 
 #endif

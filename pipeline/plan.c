@@ -26,6 +26,7 @@ static struct ps_plan *plan_alloc(const struct ps_config *config)
     plan->stages = ps_zeroed(stages, sizeof *plan->stages);
     plan->needed = ps_zeroed(ports, sizeof *plan->needed);
     plan->pass_of = ps_zeroed(ports, sizeof *plan->pass_of);
+    plan->phase_options = ps_zeroed(stages, sizeof *plan->phase_options);
     plan->domains = ps_zeroed(stages + 1, sizeof *plan->domains);
     plan->domain_of = ps_zeroed(ports, sizeof *plan->domain_of);
     plan->domain_count = 1;
@@ -35,7 +36,7 @@ static struct ps_plan *plan_alloc(const struct ps_config *config)
         files += config->inputs[i].files.count;
     plan->input_paths = ps_zeroed(files, sizeof *plan->input_paths);
     plan->compare = ps_values_get(&config->run, "compare")->truth;
-    if (plan->ports && plan->readers && plan->stages && plan->needed && plan->pass_of && plan->domains && plan->domain_of &&
+    if (plan->ports && plan->readers && plan->stages && plan->phase_options && plan->needed && plan->pass_of && plan->domains && plan->domain_of &&
         plan->outputs && plan->input_paths)
         return plan;
     ps_plan_free(plan);
@@ -54,6 +55,7 @@ void ps_plan_free(struct ps_plan *plan)
         if (plan->stages[i].type != NULL && plan->stages[i].type->unplan != NULL)
             plan->stages[i].type->unplan(&plan->stages[i]);
         ps_array_free(&plan->stages[i].output);
+        ps_values_free(&plan->phase_options[i]);
         if (plan->ports[plan->input_count + i].hidden)
             free((void *)plan->ports[plan->input_count + i].name);
     }
@@ -65,6 +67,7 @@ void ps_plan_free(struct ps_plan *plan)
     free(plan->stages);
     free(plan->needed);
     free(plan->pass_of);
+    free(plan->phase_options);
     free(plan->domains);
     free(plan->domain_of);
     free(plan->outputs);
@@ -113,6 +116,7 @@ static bool plan_phase(struct ps_plan *plan, const struct ps_config_stage *confi
     struct ps_stage *stage = &plan->stages[number - plan->input_count];
     struct ps_port *port = &plan->ports[number];
     struct ps_scope scope = {plan->ports, number, previous};
+    struct ps_values *own = &plan->phase_options[number - plan->input_count];
     struct ps_error error = {0};
     size_t before = problems->error_count;
     *stage = (struct ps_stage){.type = config->type,
@@ -125,7 +129,14 @@ static bool plan_phase(struct ps_plan *plan, const struct ps_config_stage *confi
     for (int d = 0; d < PS_RANK_MAX; d++)
         stage->axes[d].port = -1;
     plan->port_count++; // from here on ps_plan_free frees what is planned
-    if (!config->type->plan(stage, &scope, problems) || problems->error_count > before)
+    const struct ps_stage_type *as =
+        config->type->phase_as ? config->type->phase_as(stage, phase, own, problems) : NULL;
+    if (as != NULL) {
+        stage->type = as;
+        stage->options = own;
+    }
+    if (problems->error_count > before || !stage->type->plan(stage, &scope, problems) ||
+        problems->error_count > before)
         return false;
     if (!ps_array_check(&stage->output, stage->name, &error)) {
         ps_problem_add(problems, PS_USAGE, stage->place, "stage %s", error.text);

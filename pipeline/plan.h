@@ -56,7 +56,8 @@ struct ps_plan {
     int port_count;
     struct ps_port *ports;
     struct ps_reader *readers; // one per input
-    struct ps_stage *stages;   // one per config stage
+    struct ps_stage *stages;   // one per config stage and phase
+    struct ps_values *phase_options; // per stage: of a phase that has options of its own
     bool *needed;              // per port: an output or something needed depends on it
     int *pass_of;              // per port: streamed: its pass; whole: the first pass it is ready in
     int domain_count;

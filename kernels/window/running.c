@@ -10,9 +10,11 @@ static const struct ps_option options[] = {
     {.key = "in", .kind = PS_NAME, .help = "the array; default: the stage before"},
     {.key = "of",
      .kind = PS_CHOICE,
-     .choices = "sum|prod|min|max|count",
+     .choices = "sum|prod|min|max|count|last",
      .required = true,
-     .help = "what to compute of all rows so far; count: of values that are not NaN"},
+     .help =
+         "what to compute of all rows so far; count: of values that are not NaN; last: the last "
+         "of those, which fills gaps forward"},
     {.key = "nan",
      .kind = PS_CHOICE,
      .fallback = "propagate",

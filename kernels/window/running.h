@@ -12,6 +12,7 @@ enum ps_running_kind { // in the order of the option's choices
     PS_RUNNING_MIN,
     PS_RUNNING_MAX,
     PS_RUNNING_COUNT, // of values that are not NaN
+    PS_RUNNING_LAST,  // that is not NaN
 };
 
 // One column's. All zero: before the first row.
@@ -95,7 +96,10 @@ PS_EXACT void ps_running_store(const struct ps_running_job *job, const struct ps
                                int64_t element)
 {
     bool is_float = ps_element_class(job->dtype).is_float;
-    if (job->kind == PS_RUNNING_MIN || job->kind == PS_RUNNING_MAX) {
+    if (job->kind == PS_RUNNING_LAST) {
+        ps_element_store_raw(job->dtype, job->out, element,
+                             carry->started != 0 ? carry->word : ps_element_nan(job->dtype));
+    } else if (job->kind == PS_RUNNING_MIN || job->kind == PS_RUNNING_MAX) {
         bool nan = carry->started != 1;
         ps_element_store_raw(job->dtype, job->out, element,
                              nan ? ps_element_nan(job->dtype)
@@ -118,6 +122,9 @@ PS_EXACT bool ps_running_step(const struct ps_running_job *job, struct ps_carry 
     bool nan = ps_element_is_nan(job->dtype, raw), fits = true;
     if (job->kind == PS_RUNNING_COUNT) {
         carry->word += !nan;
+    } else if (job->kind == PS_RUNNING_LAST) {
+        carry->word = nan ? carry->word : raw;
+        carry->started = nan ? carry->started : 1;
     } else if (nan && job->skips_nan) {
     } else if (job->kind == PS_RUNNING_MIN || job->kind == PS_RUNNING_MAX) {
         if (nan)

@@ -158,6 +158,36 @@ def neighbours_for(x):
         yield f"op: cumulative, of: {kind}", cumulative(x, kind), LOOSE
 
 
+def picked_for(x):
+    for first, end, step in [(0, None, 1), (3, 40, 1), (2, None, 7), (-9, -2, 2), (5, 5, 1), (0, 1000, 13)]:
+        to = "" if end is None else f", to: {end}"
+        yield f"op: rows, from: {first}{to}, step: {step}", x[first:end:step] if first >= -len(x) else x[0:end:step], 0
+    for times in [1, 2, 5]:
+        yield f"op: repeat, times: {times}", np.repeat(x, times, axis=0), 0
+    if x.dtype.kind == "f":
+        last = np.array([[NAN] * x[0].size] + list(x.reshape(len(x), -1)), x.dtype) if len(x) else x
+        for r in range(1, len(last)):
+            last[r] = np.where(np.isnan(last[r]), last[r - 1], last[r])
+        yield "op: cumulative, of: last", last[1:].reshape(x.shape) if len(x) else x, 0
+
+
+def after_select(x):
+    """Stages on rows that are known only when they are there."""
+    column = x if x.ndim == 1 else x[:, 0]
+    middle = 7 if x.dtype.kind in "iu" else 0.25
+    chosen = x[column > middle] if x.ndim == 1 else x[column > middle]
+    name = "x" if x.ndim == 1 else "x[0]"
+    mean = windows(chosen, "mean", window_rows(len(chosen), 3, 0))
+    total = cumulative(mean, "sum")
+    every = windows(total, "last", [(a, min(a + 4, len(total))) for a in range(0, len(total), 4)])
+    again = every[(every if every.ndim == 1 else every[:, 0]) < 1e3]
+    yield "d0", f'op: select, in: x, where: "{name} > m", params: {{m: {middle}}}', chosen, 0
+    yield "d1", "op: rolling, window: 4, of: mean, edges: partial", mean, LOOSE
+    yield "d2", "op: cumulative, of: sum", total, LOOSE
+    yield "d3", "op: downsample, by: 4, of: last", every, LOOSE
+    yield "d4", f'op: select, where: "{name.replace("x", "d3")} < 1e3"', again, LOOSE
+
+
 def chains(x):
     """Stages on stages: (name, config, reference, bound), each after the one before."""
     total = cumulative(x, "sum")
@@ -238,7 +268,8 @@ def check(name, x, stages, chained=()):
 
 def main():
     def check_all(name, x):
-        check(name, x, list(stages_for(x)) + list(neighbours_for(x)), list(chains(x)))
+        check(name, x, list(stages_for(x)) + list(neighbours_for(x)) + list(picked_for(x)),
+              list(chains(x)) + list(after_select(x)))
 
     random = np.random.default_rng(20261201)
     for rows in [0, 1, 2, 50, 211]:

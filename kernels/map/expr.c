@@ -8,17 +8,32 @@
 #include <string.h>
 
 const struct ps_op_info ps_op_infos[PS_OP_COUNT] = {
-#define PS_X(name, word, arguments, rule) {#name, word, arguments, PS_RULE_##rule},
+#define PS_X(NAME, name, word, arguments, rule) {#name, word, arguments, PS_RULE_##rule},
     PS_MAP_OPS(PS_X)
 #undef PS_X
 };
 
 const char *const ps_expr_words[] = {
-    "pow",   "min",   "max",   "abs",      "sign", "where", "floor", "ceil", "round",
-    "trunc", "isnan", "isinf", "isfinite", "sqrt", "exp",   "expm1", "log",  "log10",
-    "log2",  "log1p", "sin",   "cos",      "tan",  "asin",  "acos",  "atan", "sinh",
-    "cosh",  "tanh",  "atan2", "hypot",    "clip", "cast",  "and",   "or",   "not",
-    "if",    "else",  "true",  "false",    "pi",   "e",     "inf",   "nan"};
+#define PS_X(NAME, name, word, arguments, rule) word,
+    PS_MAP_OPS(PS_X)
+#undef PS_X
+        "clip",
+    "cast",
+    "nan_to_num",
+    "poly",
+    "deg",
+    "rad",
+    "and",
+    "or",
+    "not",
+    "if",
+    "else",
+    "true",
+    "false",
+    "pi",
+    "e",
+    "inf",
+    "nan"};
 
 int ps_expr_word_count(void)
 {
@@ -99,15 +114,17 @@ static int parse_unary(struct ps_parser *p)
 {
     size_t start = p->at;
     int result = -1;
-    bool minus = ps_parse_is_symbol(p, '-');
-    if (!minus && !ps_parse_is_symbol(p, '+'))
+    bool minus = ps_parse_is_symbol(p, '-'), tilde = ps_parse_is_symbol(p, '~');
+    if (!minus && !tilde && !ps_parse_is_symbol(p, '+'))
         return parse_power(p);
     if (!deeper(p))
         return -1;
     ps_parse_next(p);
     result = parse_unary(p);
     p->depth--;
-    return minus ? ps_parse_add_op(p, PS_OP_NEG, result, 0, 0, start) : result;
+    if (!minus && !tilde)
+        return result;
+    return ps_parse_add_op(p, minus ? PS_OP_NEG : PS_OP_BITNOT, result, 0, 0, start);
 }
 
 static int parse_product(struct ps_parser *p)
@@ -156,16 +173,44 @@ static int compare(struct ps_parser *p, int symbol, int left, int right, size_t 
     return ps_parse_add_op(p, op, swap ? right : left, swap ? left : right, 0, start);
 }
 
+static int parse_shift(struct ps_parser *p)
+{
+    size_t start = p->at;
+    int left = parse_sum(p);
+    while (left >= 0 && (ps_parse_is_symbol(p, 'l') || ps_parse_is_symbol(p, 'r'))) {
+        enum ps_map_op op = ps_parse_is_symbol(p, 'l') ? PS_OP_SHL : PS_OP_SHR;
+        ps_parse_next(p);
+        int right = parse_sum(p);
+        left = right < 0 ? -1 : ps_parse_add_op(p, op, left, right, 0, start);
+    }
+    return left;
+}
+
+// level 0: |, 1: ^, 2: &, each binding tighter than the one before.
+static int parse_bits(struct ps_parser *p, int level)
+{
+    static const enum ps_map_op ops[] = {PS_OP_BITOR, PS_OP_BITXOR, PS_OP_BITAND};
+    size_t start = p->at;
+    if (level == 3)
+        return parse_shift(p);
+    int left = parse_bits(p, level + 1);
+    while (left >= 0 && ps_parse_accept(p, "|^&"[level])) {
+        int right = parse_bits(p, level + 1);
+        left = right < 0 ? -1 : ps_parse_add_op(p, ops[level], left, right, 0, start);
+    }
+    return left;
+}
+
 // a < b < c is a < b and b < c, with b computed once.
 static int parse_comparison(struct ps_parser *p)
 {
     size_t start = p->at, from = start;
-    int left = parse_sum(p), result = left;
+    int left = parse_bits(p, 0), result = left;
     for (bool first = true; left >= 0 && is_comparison(p); first = false) {
         int symbol = p->symbol;
         ps_parse_next(p);
         size_t next = p->at;
-        int right = parse_sum(p);
+        int right = parse_bits(p, 0);
         int one = right < 0 ? -1 : compare(p, symbol, left, right, from);
         result = one < 0 || first ? one : ps_parse_add_op(p, PS_OP_AND, result, one, 0, start);
         left = result < 0 ? -1 : right;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Expressions as text and as nodes. The grammar is a subset of Python's, with its precedence:
 //
-//   if else < or < and < not < == != < <= > >= (chained: all must hold) < + - < * / // %
-//   < unary - + < ** (binds to the right)
+//   if else < or < and < not < == != < <= > >= (chained: all must hold) < | < ^ < & < << >>
+//   < + - < * / // % < unary - + ~ < ** (binds to the right)
 //
 // Nodes are stored in the order of evaluation: a node's arguments come before it. So whoever
 // walks an expression needs a loop, never recursion, however long it is.
@@ -20,14 +20,14 @@ enum ps_node_kind {
     PS_NODE_NAME,    // name: a param, an array, or else a constant such as pi
     PS_NODE_COLUMN,  // name.column or name["column"], or name[integer] (column NULL)
     PS_NODE_CAST,    // dtype
-    PS_NODE_OP,      // op, with 1 to 3 arguments
+    PS_NODE_OP,      // op, with its arguments; -1: left out
 };
 
 struct ps_node {
     enum ps_node_kind kind;
     enum ps_map_op op;
     enum ps_dtype dtype;
-    int arguments[3];
+    int arguments[PS_OP_ARGUMENTS_MAX];
     int64_t integer;
     double number;
     char *name, *column; // owned

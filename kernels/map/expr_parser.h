@@ -13,7 +13,8 @@ struct ps_parser {
     size_t at;   // start of the token
     size_t size; // its bytes
     enum ps_token token;
-    int symbol; // of T_SYMBOL: one character, or 'D' //, 'P' **, 'E' ==, 'N' !=, 'L' <=, 'G' >=
+    int symbol; // of T_SYMBOL: one character, or 'D' //, 'P' **, 'E' ==, 'N' !=, 'L' <=, 'G' >=,
+                // 'l' <<, 'r' >>
     size_t last_end; // end of the token before
     int depth;
     struct ps_expr *expr;

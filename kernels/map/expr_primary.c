@@ -88,6 +88,42 @@ static int finish_op(struct ps_parser *p, enum ps_map_op op, const int *list, in
     return ps_parse_add_op(p, op, list[0], need > 1 ? list[1] : 0, need > 2 ? list[2] : 0, start);
 }
 
+static int finish_clip(struct ps_parser *p, const int *list, int count, size_t start)
+{
+    if (count != 3)
+        return wrong_count(p, "clip", start, count, 3);
+    return ps_parse_add_op(p, PS_OP_MIN, ps_parse_add_op(p, PS_OP_MAX, list[0], list[1], 0, start),
+                           list[2], 0, start);
+}
+
+// nan_to_num(x, nan, posinf, neginf): all but x may be left out; NaN becomes 0 then.
+static int finish_clean(struct ps_parser *p, const int *list, int count, size_t start)
+{
+    struct ps_node node = {.kind = PS_NODE_OP, .op = PS_OP_NAN_TO_NUM};
+    if (count < 1 || count > 4)
+        return ps_parse_fail(p, start, p->last_end, "nan_to_num takes 1 to 4 arguments, got %d",
+                             count);
+    for (int i = 0; i < 4; i++)
+        node.arguments[i] = i < count ? list[i] : -1;
+    if (count < 2)
+        node.arguments[1] = ps_parse_add(p, (struct ps_node){.kind = PS_NODE_INTEGER}, start);
+    return ps_parse_add(p, node, start);
+}
+
+// poly(x, c0, c1, ...): Horner's rule, from the highest power down.
+static int finish_poly(struct ps_parser *p, const int *list, int count, size_t start)
+{
+    if (count < 3)
+        return ps_parse_fail(p, start, p->last_end,
+                             "poly takes x and at least 2 coefficients, of x ** 0 first");
+    int result = list[count - 1];
+    for (int i = count - 2; i > 0; i--)
+        result =
+            ps_parse_add_op(p, PS_OP_ADD, ps_parse_add_op(p, PS_OP_MUL, result, list[0], 0, start),
+                            list[i], 0, start);
+    return result;
+}
+
 static int parse_cast(struct ps_parser *p, enum ps_dtype dtype, int argument, size_t start)
 {
     if (!ps_parse_expect(p, ')', "')'") || argument < 0)
@@ -115,7 +151,7 @@ static int parse_cast_call(struct ps_parser *p, size_t start)
 
 static int parse_call(struct ps_parser *p, const char *name, size_t start)
 {
-    enum { MOST = 16 };
+    enum { MOST = 64 };
     int list[MOST], count;
     enum ps_dtype dtype;
     ps_parse_next(p); // '('
@@ -128,15 +164,16 @@ static int parse_call(struct ps_parser *p, const char *name, size_t start)
         return -1;
     if (strcmp(name, "min") == 0 || strcmp(name, "max") == 0)
         return finish_fold(p, name[1] == 'i' ? PS_OP_MIN : PS_OP_MAX, name, list, count, start);
-    if (strcmp(name, "clip") == 0) {
-        if (count != 3)
-            return wrong_count(p, name, start, count, 3);
-        return ps_parse_add_op(p, PS_OP_MIN,
-                               ps_parse_add_op(p, PS_OP_MAX, list[0], list[1], 0, start), list[2],
-                               0, start);
-    }
+    if (strcmp(name, "clip") == 0)
+        return finish_clip(p, list, count, start);
+    if (strcmp(name, "nan_to_num") == 0)
+        return finish_clean(p, list, count, start);
+    if (strcmp(name, "poly") == 0)
+        return finish_poly(p, list, count, start);
+    if (strcmp(name, "deg") == 0 || strcmp(name, "rad") == 0)
+        return finish_op(p, name[0] == 'd' ? PS_OP_DEGREES : PS_OP_RADIANS, list, count, start);
     for (int op = 0; op < PS_OP_COUNT; op++)
-        if (ps_op_infos[op].word != NULL && strcmp(ps_op_infos[op].word, name) == 0)
+        if (strcmp(ps_op_infos[op].word, name) == 0)
             return finish_op(p, (enum ps_map_op)op, list, count, start);
     const char *near = ps_nearest(name, ps_expr_words, (size_t)ps_expr_word_count());
     return ps_parse_fail(p, start, start + strlen(name), "no function '%s'%s%s%s", name,

@@ -52,7 +52,7 @@ static size_t number_size(const char *s, bool *whole)
 
 static int two_characters(const char *s)
 {
-    static const char *const pairs[] = {"//D", "**P", "==E", "!=N", "<=L", ">=G"};
+    static const char *const pairs[] = {"//D", "**P", "==E", "!=N", "<=L", ">=G", "<<l", ">>r"};
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
         if (s[0] == pairs[i][0] && s[1] == pairs[i][1])
             return pairs[i][2];
@@ -85,7 +85,7 @@ void ps_parse_next(struct ps_parser *p)
         p->symbol = two_characters(s);
         p->size = 2;
     } else {
-        p->token = strchr("+-*/%()<>,.[]", *s) != NULL ? T_SYMBOL : T_BAD;
+        p->token = strchr("+-*/%()<>,.[]&|^~", *s) != NULL ? T_SYMBOL : T_BAD;
         p->symbol = (unsigned char)*s;
         while (p->token == T_BAD && ((unsigned char)s[p->size] & 0xc0) == 0x80)
             p->size++;
@@ -122,9 +122,10 @@ int ps_parse_unexpected(struct ps_parser *p, const char *wanted)
     const char *hint = "";
     if (p->symbol == '=' && p->token == T_BAD)
         hint = " (equality is ==)";
-    else if (p->token == T_BAD &&
-             (p->symbol == '^' || p->symbol == '&' || p->symbol == '|' || p->symbol == '!'))
-        hint = " (a power is **, logic is and, or, not)";
+    else if (p->token == T_BAD && p->symbol == '!')
+        hint = " (logic is and, or, not)";
+    else if (ps_parse_is_symbol(p, '&') || ps_parse_is_symbol(p, '|'))
+        hint = " (logic is and, or, not)";
     return ps_parse_fail(p, p->at, p->at + p->size, "unexpected '%s'; expected %s%s", shown, wanted,
                          hint);
 }

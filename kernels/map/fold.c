@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/map/fold.h"
 
+#include <float.h>
 #include <math.h>
 
 #define PS_FN static inline __attribute__((unused))
@@ -65,6 +66,11 @@ static const char *fold_integers(enum ps_map_op op, int64_t a, int64_t b, struct
             return "division of a constant by zero";
         r = op == PS_OP_MOD ? ps_mod_i64(a, b) : ps_floordiv_i64(a, b);
         break;
+    case PS_OP_FMOD:
+        if (b == 0)
+            return "division of a constant by zero";
+        r = ps_fmod_i64(a, b);
+        break;
     case PS_OP_MIN:
         r = a < b ? a : b;
         break;
@@ -76,6 +82,36 @@ static const char *fold_integers(enum ps_map_op op, int64_t a, int64_t b, struct
     }
     return over ? "the constant does not fit 64 bits; write it as a floating point number"
                 : integer(r, out);
+}
+
+static const char *fold_bits(enum ps_map_op op, int64_t a, int64_t b, struct ps_typed *out)
+{
+    if ((op == PS_OP_SHL || op == PS_OP_SHR) && b < 0)
+        return "a shift by a negative count; shift the other way";
+    if (op == PS_OP_SHL && a != 0 && (b > 62 || ps_shr_i64(ps_shl_i64(a, b), b) != a))
+        return "the constant does not fit 64 bits";
+    return integer(op == PS_OP_BITAND   ? ps_bitand_i64(a, b)
+                   : op == PS_OP_BITOR  ? ps_bitor_i64(a, b)
+                   : op == PS_OP_BITXOR ? ps_bitxor_i64(a, b)
+                   : op == PS_OP_BITNOT ? ps_bitnot_i64(a)
+                   : op == PS_OP_SHL    ? ps_shl_i64(a, b)
+                                        : ps_shr_i64(a, b),
+                   out);
+}
+
+static const char *fold_clean(const struct ps_typed *v, struct ps_typed *out)
+{
+    double x = number_of(&v[0]);
+    *out = v[0];
+    if (isnan(x))
+        *out = v[1];
+    else if (isinf(x)) {
+        const struct ps_typed *other = &v[x > 0 ? 2 : 3];
+        if (other->kind == PS_TYPED_NONE)
+            return number(x > 0 ? DBL_MAX : -DBL_MAX, out);
+        *out = *other;
+    }
+    return 0;
 }
 
 static const char *fold_compare(enum ps_map_op op, const struct ps_typed *a,
@@ -99,49 +135,23 @@ static const char *fold_logic(enum ps_map_op op, const struct ps_typed *v, struc
     return integer(op == PS_OP_NOT ? !a : op == PS_OP_AND ? a && b : a || b, out);
 }
 
-static double apply(enum ps_map_op op, double a, double b)
+static double apply(enum ps_map_op op, double a, double b, double c)
 {
     switch (op) {
-#define PS_CASE1(NAME, name)                                                                       \
+#define PS_CASE1(NAME, name, ...)                                                                  \
     case PS_OP_##NAME:                                                                             \
         return ps_##name##_f64(a);
-#define PS_CASE2(NAME, name)                                                                       \
+#define PS_CASE2(NAME, name, ...)                                                                  \
     case PS_OP_##NAME:                                                                             \
         return ps_##name##_f64(a, b);
-        PS_CASE2(ADD, add)
-        PS_CASE2(SUB, sub)
-        PS_CASE2(MUL, mul)
-        PS_CASE2(DIV, div)
-        PS_CASE2(FLOORDIV, floordiv)
-        PS_CASE2(MOD, mod)
-        PS_CASE2(POW, pow)
-        PS_CASE2(MIN, min)
-        PS_CASE2(MAX, max)
-        PS_CASE2(ATAN2, atan2)
-        PS_CASE2(HYPOT, hypot)
-        PS_CASE1(NEG, neg)
-        PS_CASE1(ABS, abs)
-        PS_CASE1(SIGN, sign)
-        PS_CASE1(FLOOR, floor)
-        PS_CASE1(CEIL, ceil)
-        PS_CASE1(ROUND, round)
-        PS_CASE1(TRUNC, trunc)
-        PS_CASE1(SQRT, sqrt)
-        PS_CASE1(EXP, exp)
-        PS_CASE1(EXPM1, expm1)
-        PS_CASE1(LOG, log)
-        PS_CASE1(LOG10, log10)
-        PS_CASE1(LOG2, log2)
-        PS_CASE1(LOG1P, log1p)
-        PS_CASE1(SIN, sin)
-        PS_CASE1(COS, cos)
-        PS_CASE1(TAN, tan)
-        PS_CASE1(ASIN, asin)
-        PS_CASE1(ACOS, acos)
-        PS_CASE1(ATAN, atan)
-        PS_CASE1(SINH, sinh)
-        PS_CASE1(COSH, cosh)
-        PS_CASE1(TANH, tanh)
+#define PS_CASE3(NAME, name, ...)                                                                  \
+    case PS_OP_##NAME:                                                                             \
+        return ps_##name##_f64(a, b, c);
+        PS_MAP_OPS_ALL1(PS_CASE1)
+        PS_MAP_OPS_FLOAT1(PS_CASE1)
+        PS_MAP_OPS_ALL2(PS_CASE2)
+        PS_MAP_OPS_FLOAT2(PS_CASE2)
+        PS_MAP_OPS_FLOAT3(PS_CASE3)
     default:
         return NAN;
     }
@@ -169,6 +179,14 @@ const char *ps_fold(enum ps_map_op op, const struct ps_typed *v, struct ps_typed
     case PS_RULE_SELECT:
         *out = number_of(&v[0]) != 0 ? v[1] : v[2];
         return 0;
+    case PS_RULE_CLEAN:
+        return fold_clean(v, out);
+    case PS_RULE_BITS:
+        return whole ? fold_bits(op, v[0].integer, two ? v[1].integer : 0, out)
+                     : "bits of integers only, and this is a floating point number";
+    case PS_RULE_COUNT:
+        return whole ? integer(ps_bit_count_i64(v[0].integer), out)
+                     : "bits of integers only, and this is a floating point number";
     case PS_RULE_ROUND:
         if (whole)
             return integer(v[0].integer, out);
@@ -180,5 +198,7 @@ const char *ps_fold(enum ps_map_op op, const struct ps_typed *v, struct ps_typed
     default:
         break;
     }
-    return number(apply(op, number_of(&v[0]), two ? number_of(&v[1]) : 0), out);
+    bool three = ps_op_infos[op].arguments >= 3;
+    return number(
+        apply(op, number_of(&v[0]), two ? number_of(&v[1]) : 0, three ? number_of(&v[2]) : 0), out);
 }

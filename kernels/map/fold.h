@@ -7,7 +7,12 @@
 #include "base/dtype.h"
 #include "kernels/map/ops.h"
 
-enum ps_typed_kind { PS_TYPED_VALUE, PS_TYPED_INT, PS_TYPED_FLOAT };
+enum ps_typed_kind {
+    PS_TYPED_VALUE,
+    PS_TYPED_INT,
+    PS_TYPED_FLOAT,
+    PS_TYPED_NONE, // an argument that was left out
+};
 
 // What an expression node became: a register with its (logical) dtype, or a weak constant.
 struct ps_typed {

@@ -116,16 +116,13 @@ static const char *infix(enum ps_map_op op)
 
 static void print_call(const struct ps_instruction *i, struct ps_text *out)
 {
-    char name[16];
-    size_t n = 0;
-    for (const char *p = ps_op_infos[i->op].name; *p != '\0' && n + 1 < sizeof name; p++)
-        name[n++] = (char)(*p >= 'A' && *p <= 'Z' ? *p + 32 : *p);
-    name[n] = '\0';
     bool typed = i->op != PS_OP_CMP_IU && i->op != PS_OP_CMP_IF && i->op != PS_OP_CMP_UF;
-    ps_text_printf(out, "ps_%s%s%s(v%d", name, typed ? "_" : "",
+    ps_text_printf(out, "ps_%s%s%s(v%d", ps_op_infos[i->op].name, typed ? "_" : "",
                    typed ? ps_dtype_name(i->dtype) : "", i->a);
     if (ps_op_infos[i->op].arguments > 1)
         ps_text_printf(out, ", v%d", i->b);
+    if (ps_op_infos[i->op].arguments > 2)
+        ps_text_printf(out, ", v%d", i->c);
     ps_text_add(out, ")");
 }
 

@@ -9,10 +9,11 @@
 static struct ps_typed type_op(struct ps_typer *t, const struct ps_typed *values)
 {
     enum ps_map_op op = t->node->op;
-    struct ps_typed v[3] = {0};
+    struct ps_typed v[PS_OP_ARGUMENTS_MAX] = {0};
     bool all_constant = true;
     for (int i = 0; i < ps_op_infos[op].arguments; i++) {
-        v[i] = values[t->node->arguments[i]];
+        int from = t->node->arguments[i];
+        v[i] = from >= 0 ? values[from] : (struct ps_typed){.kind = PS_TYPED_NONE};
         all_constant = all_constant && v[i].kind != PS_TYPED_VALUE;
     }
     if (!all_constant)

@@ -6,7 +6,48 @@
 // Integers wrap. x // 0 and x % 0 are 0. // floors and % takes the divisor's sign, for integers
 // as for floats (numpy's npy_divmod, which Python's float_divmod follows).
 
+PS_FN unsigned char ps_ones(unsigned long long x)
+{
+    x -= (x >> 1) & 0x5555555555555555ull;
+    x = (x & 0x3333333333333333ull) + ((x >> 2) & 0x3333333333333333ull);
+    x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0full;
+    return (unsigned char)((x * 0x0101010101010101ull) >> 56);
+}
+
 #define PS_UNSIGNED_OPS(T, N)                                                                      \
+    PS_FN T ps_bitand_##N(T a, T b)                                                                \
+    {                                                                                              \
+        return (T)(a & b);                                                                         \
+    }                                                                                              \
+    PS_FN T ps_bitor_##N(T a, T b)                                                                 \
+    {                                                                                              \
+        return (T)(a | b);                                                                         \
+    }                                                                                              \
+    PS_FN T ps_bitxor_##N(T a, T b)                                                                \
+    {                                                                                              \
+        return (T)(a ^ b);                                                                         \
+    }                                                                                              \
+    PS_FN T ps_bitnot_##N(T a)                                                                     \
+    {                                                                                              \
+        return (T)~a;                                                                              \
+    }                                                                                              \
+    /* A count that is negative or as large as the width moves every bit out. */                   \
+    PS_FN T ps_shl_##N(T a, T b)                                                                   \
+    {                                                                                              \
+        return (unsigned long long)b >= 8 * sizeof(T) ? (T)0 : (T)((unsigned long long)a << b);    \
+    }                                                                                              \
+    PS_FN T ps_shr_##N(T a, T b)                                                                   \
+    {                                                                                              \
+        return (unsigned long long)b >= 8 * sizeof(T) ? (T)0 : (T)(a >> b);                        \
+    }                                                                                              \
+    PS_FN unsigned char ps_bit_count_##N(T a)                                                      \
+    {                                                                                              \
+        return ps_ones(a);                                                                         \
+    }                                                                                              \
+    PS_FN T ps_fmod_##N(T a, T b)                                                                  \
+    {                                                                                              \
+        return b == 0 ? (T)0 : (T)(a % b);                                                         \
+    }                                                                                              \
     PS_FN T ps_add_##N(T a, T b)                                                                   \
     {                                                                                              \
         return (T)(a + b);                                                                         \
@@ -51,6 +92,41 @@
 
 // U is the unsigned twin: wrapping is computed there, where C defines it.
 #define PS_SIGNED_OPS(T, U, N)                                                                     \
+    PS_FN T ps_bitand_##N(T a, T b)                                                                \
+    {                                                                                              \
+        return (T)(a & b);                                                                         \
+    }                                                                                              \
+    PS_FN T ps_bitor_##N(T a, T b)                                                                 \
+    {                                                                                              \
+        return (T)(a | b);                                                                         \
+    }                                                                                              \
+    PS_FN T ps_bitxor_##N(T a, T b)                                                                \
+    {                                                                                              \
+        return (T)(a ^ b);                                                                         \
+    }                                                                                              \
+    PS_FN T ps_bitnot_##N(T a)                                                                     \
+    {                                                                                              \
+        return (T)~a;                                                                              \
+    }                                                                                              \
+    /* A count that is negative or as large as the width moves every bit out. */                   \
+    PS_FN T ps_shl_##N(T a, T b)                                                                   \
+    {                                                                                              \
+        return (unsigned long long)b >= 8 * sizeof(T) ? (T)0 : (T)((unsigned long long)a << b);    \
+    }                                                                                              \
+    PS_FN T ps_shr_##N(T a, T b)                                                                   \
+    {                                                                                              \
+        return (unsigned long long)b >= 8 * sizeof(T) ? (T)(a < 0 ? -1 : 0) : (T)(a >> b);         \
+    }                                                                                              \
+    /* Of the absolute value, as in Python and NumPy. */                                           \
+    PS_FN unsigned char ps_bit_count_##N(T a)                                                      \
+    {                                                                                              \
+        return ps_ones(a < 0 ? 0 - (unsigned long long)a : (unsigned long long)a);                 \
+    }                                                                                              \
+    /* C's remainder: the sign of a. */                                                            \
+    PS_FN T ps_fmod_##N(T a, T b)                                                                  \
+    {                                                                                              \
+        return b == 0 || b == -1 ? (T)0 : (T)(a % b);                                              \
+    }                                                                                              \
     PS_FN T ps_add_##N(T a, T b)                                                                   \
     {                                                                                              \
         return (T)((unsigned long long)a + (unsigned long long)b);                                 \
@@ -191,97 +267,13 @@ PS_ORDER_OPS(long long, i64)
         T whole = floor##F(q);                                                                     \
         return q - whole > (T)0.5 ? whole + 1 : whole;                                             \
     }                                                                                              \
-    PS_FN T ps_pow_##N(T a, T b)                                                                   \
+    PS_FN T ps_degrees_##N(T a)                                                                    \
     {                                                                                              \
-        return pow##F(a, b);                                                                       \
+        return a * ((T)180 / (T)3.141592653589793);                                                \
     }                                                                                              \
-    PS_FN T ps_floor_##N(T a)                                                                      \
+    PS_FN T ps_radians_##N(T a)                                                                    \
     {                                                                                              \
-        return floor##F(a);                                                                        \
-    }                                                                                              \
-    PS_FN T ps_ceil_##N(T a)                                                                       \
-    {                                                                                              \
-        return ceil##F(a);                                                                         \
-    }                                                                                              \
-    PS_FN T ps_round_##N(T a)                                                                      \
-    {                                                                                              \
-        return rint##F(a);                                                                         \
-    }                                                                                              \
-    PS_FN T ps_trunc_##N(T a)                                                                      \
-    {                                                                                              \
-        return trunc##F(a);                                                                        \
-    }                                                                                              \
-    PS_FN T ps_sqrt_##N(T a)                                                                       \
-    {                                                                                              \
-        return sqrt##F(a);                                                                         \
-    }                                                                                              \
-    PS_FN T ps_exp_##N(T a)                                                                        \
-    {                                                                                              \
-        return exp##F(a);                                                                          \
-    }                                                                                              \
-    PS_FN T ps_expm1_##N(T a)                                                                      \
-    {                                                                                              \
-        return expm1##F(a);                                                                        \
-    }                                                                                              \
-    PS_FN T ps_log_##N(T a)                                                                        \
-    {                                                                                              \
-        return log##F(a);                                                                          \
-    }                                                                                              \
-    PS_FN T ps_log10_##N(T a)                                                                      \
-    {                                                                                              \
-        return log10##F(a);                                                                        \
-    }                                                                                              \
-    PS_FN T ps_log2_##N(T a)                                                                       \
-    {                                                                                              \
-        return log2##F(a);                                                                         \
-    }                                                                                              \
-    PS_FN T ps_log1p_##N(T a)                                                                      \
-    {                                                                                              \
-        return log1p##F(a);                                                                        \
-    }                                                                                              \
-    PS_FN T ps_sin_##N(T a)                                                                        \
-    {                                                                                              \
-        return sin##F(a);                                                                          \
-    }                                                                                              \
-    PS_FN T ps_cos_##N(T a)                                                                        \
-    {                                                                                              \
-        return cos##F(a);                                                                          \
-    }                                                                                              \
-    PS_FN T ps_tan_##N(T a)                                                                        \
-    {                                                                                              \
-        return tan##F(a);                                                                          \
-    }                                                                                              \
-    PS_FN T ps_asin_##N(T a)                                                                       \
-    {                                                                                              \
-        return asin##F(a);                                                                         \
-    }                                                                                              \
-    PS_FN T ps_acos_##N(T a)                                                                       \
-    {                                                                                              \
-        return acos##F(a);                                                                         \
-    }                                                                                              \
-    PS_FN T ps_atan_##N(T a)                                                                       \
-    {                                                                                              \
-        return atan##F(a);                                                                         \
-    }                                                                                              \
-    PS_FN T ps_sinh_##N(T a)                                                                       \
-    {                                                                                              \
-        return sinh##F(a);                                                                         \
-    }                                                                                              \
-    PS_FN T ps_cosh_##N(T a)                                                                       \
-    {                                                                                              \
-        return cosh##F(a);                                                                         \
-    }                                                                                              \
-    PS_FN T ps_tanh_##N(T a)                                                                       \
-    {                                                                                              \
-        return tanh##F(a);                                                                         \
-    }                                                                                              \
-    PS_FN T ps_atan2_##N(T a, T b)                                                                 \
-    {                                                                                              \
-        return atan2##F(a, b);                                                                     \
-    }                                                                                              \
-    PS_FN T ps_hypot_##N(T a, T b)                                                                 \
-    {                                                                                              \
-        return hypot##F(a, b);                                                                     \
+        return a * ((T)3.141592653589793 / (T)180);                                                \
     }                                                                                              \
     PS_FN unsigned char ps_isnan_##N(T a)                                                          \
     {                                                                                              \
@@ -298,6 +290,88 @@ PS_ORDER_OPS(long long, i64)
 
 PS_FLOAT_OPS(float, f32, f)
 PS_FLOAT_OPS(double, f64, )
+
+// Functions of the C library, under their names there; floats have an f behind.
+#define PS_LIBRARY1(NAME, CALL)                                                                    \
+    PS_FN float ps_##NAME##_f32(float a)                                                           \
+    {                                                                                              \
+        return CALL##f(a);                                                                         \
+    }                                                                                              \
+    PS_FN double ps_##NAME##_f64(double a)                                                         \
+    {                                                                                              \
+        return CALL(a);                                                                            \
+    }
+#define PS_LIBRARY2(NAME)                                                                          \
+    PS_FN float ps_##NAME##_f32(float a, float b)                                                  \
+    {                                                                                              \
+        return NAME##f(a, b);                                                                      \
+    }                                                                                              \
+    PS_FN double ps_##NAME##_f64(double a, double b)                                               \
+    {                                                                                              \
+        return NAME(a, b);                                                                         \
+    }
+PS_LIBRARY1(floor, floor)
+PS_LIBRARY1(ceil, ceil)
+PS_LIBRARY1(round, rint)
+PS_LIBRARY1(trunc, trunc)
+PS_LIBRARY1(sqrt, sqrt)
+PS_LIBRARY1(cbrt, cbrt)
+PS_LIBRARY1(exp, exp)
+PS_LIBRARY1(exp2, exp2)
+PS_LIBRARY1(expm1, expm1)
+PS_LIBRARY1(log, log)
+PS_LIBRARY1(log10, log10)
+PS_LIBRARY1(log2, log2)
+PS_LIBRARY1(log1p, log1p)
+PS_LIBRARY1(sin, sin)
+PS_LIBRARY1(cos, cos)
+PS_LIBRARY1(tan, tan)
+PS_LIBRARY1(asin, asin)
+PS_LIBRARY1(acos, acos)
+PS_LIBRARY1(atan, atan)
+PS_LIBRARY1(sinh, sinh)
+PS_LIBRARY1(cosh, cosh)
+PS_LIBRARY1(tanh, tanh)
+PS_LIBRARY1(asinh, asinh)
+PS_LIBRARY1(acosh, acosh)
+PS_LIBRARY1(atanh, atanh)
+PS_LIBRARY1(erf, erf)
+PS_LIBRARY1(erfc, erfc)
+PS_LIBRARY1(gamma, tgamma)
+PS_LIBRARY2(pow)
+PS_LIBRARY2(atan2)
+PS_LIBRARY2(hypot)
+PS_LIBRARY2(copysign)
+PS_LIBRARY2(nextafter)
+PS_LIBRARY2(fmod)
+
+PS_FN float ps_fma_f32(float a, float b, float c)
+{
+    return fmaf(a, b, c);
+}
+PS_FN double ps_fma_f64(double a, double b, double c)
+{
+    return fma(a, b, c);
+}
+
+// The C library's plain lgamma leaves the sign in a global variable, which threads would share.
+#ifdef __CUDACC_RTC__
+#define PS_LGAMMA(CALL, a) CALL(a)
+#else
+#define PS_LGAMMA(CALL, a) CALL##_r(a, &sign)
+#endif
+PS_FN float ps_lgamma_f32(float a)
+{
+    int sign;
+    (void)sign;
+    return PS_LGAMMA(lgammaf, a);
+}
+PS_FN double ps_lgamma_f64(double a)
+{
+    int sign;
+    (void)sign;
+    return PS_LGAMMA(lgamma, a);
+}
 
 // Three-way comparison of an integer and a number it shares no dtype with: -1, 0, 1, or 2 when
 // unordered (NaN). The double is taken apart at its integer part, which is exact.

@@ -33,19 +33,20 @@
                                               const void *pc, size_t n)                            \
     {                                                                                              \
         R *out = to;                                                                               \
-        const T(N) *a = pa, *b = pb;                                                               \
+        const T(N) *a = pa, *b = pb, *c = pc;                                                      \
         (void)b;                                                                                   \
-        (void)pc;                                                                                  \
+        (void)c;                                                                                   \
         for (size_t i = 0; i < n; i++)                                                             \
             out[i] = (EXPRESSION);                                                                 \
     }
 
-#define BINARY(NAME, N) LOOP(NAME, N, T(N), CAT(CAT(CAT(ps_, NAME), _), N)(a[i], b[i]))
 #define UNARY(NAME, N) LOOP(NAME, N, T(N), CAT(CAT(CAT(ps_, NAME), _), N)(a[i]))
-#define TEST(NAME, N) LOOP(NAME, N, unsigned char, CAT(CAT(CAT(ps_, NAME), _), N)(a[i]))
+#define BINARY(NAME, N) LOOP(NAME, N, T(N), CAT(CAT(CAT(ps_, NAME), _), N)(a[i], b[i]))
+#define TERNARY(NAME, N) LOOP(NAME, N, T(N), CAT(CAT(CAT(ps_, NAME), _), N)(a[i], b[i], c[i]))
+#define BYTE(NAME, N) LOOP(NAME, N, unsigned char, CAT(CAT(CAT(ps_, NAME), _), N)(a[i]))
 
 // Branch-free by arithmetic on masks: compilers turn the plain ?: into blends at -O3.
-#define SELECT(N)                                                                                  \
+#define SELECT(NAME, N)                                                                            \
     static void CAT(v_select_, N)(void *to, const void *pa, const void *pb, const void *pc,        \
                                   size_t n)                                                        \
     {                                                                                              \
@@ -58,65 +59,53 @@
         }                                                                                          \
     }
 
-#define EVERY(N)                                                                                   \
-    BINARY(add, N)                                                                                 \
-    BINARY(sub, N)                                                                                 \
-    BINARY(mul, N)                                                                                 \
-    BINARY(floordiv, N)                                                                            \
-    BINARY(mod, N)                                                                                 \
-    BINARY(pow, N)                                                                                 \
-    BINARY(min, N)                                                                                 \
-    BINARY(max, N)                                                                                 \
-    UNARY(neg, N)                                                                                  \
-    UNARY(abs, N)                                                                                  \
-    UNARY(sign, N)                                                                                 \
-    LOOP(eq, N, unsigned char, a[i] == b[i])                                                       \
-    LOOP(ne, N, unsigned char, a[i] != b[i])                                                       \
-    LOOP(lt, N, unsigned char, a[i] < b[i])                                                        \
-    LOOP(le, N, unsigned char, a[i] <= b[i])                                                       \
-    SELECT(N)
+#define INTEGERS(X, NAME)                                                                          \
+    X(NAME, i8)                                                                                    \
+    X(NAME, i16)                                                                                   \
+    X(NAME, i32)                                                                                   \
+    X(NAME, i64)                                                                                   \
+    X(NAME, u8)                                                                                    \
+    X(NAME, u16)                                                                                   \
+    X(NAME, u32)                                                                                   \
+    X(NAME, u64)
+#define FLOATS(X, NAME)                                                                            \
+    X(NAME, f32)                                                                                   \
+    X(NAME, f64)
 
-#define FLOATS(N)                                                                                  \
-    BINARY(div, N)                                                                                 \
-    BINARY(atan2, N)                                                                               \
-    BINARY(hypot, N)                                                                               \
-    UNARY(floor, N)                                                                                \
-    UNARY(ceil, N)                                                                                 \
-    UNARY(round, N)                                                                                \
-    UNARY(trunc, N)                                                                                \
-    UNARY(sqrt, N)                                                                                 \
-    UNARY(exp, N)                                                                                  \
-    UNARY(expm1, N)                                                                                \
-    UNARY(log, N)                                                                                  \
-    UNARY(log10, N)                                                                                \
-    UNARY(log2, N)                                                                                 \
-    UNARY(log1p, N)                                                                                \
-    UNARY(sin, N)                                                                                  \
-    UNARY(cos, N)                                                                                  \
-    UNARY(tan, N)                                                                                  \
-    UNARY(asin, N)                                                                                 \
-    UNARY(acos, N)                                                                                 \
-    UNARY(atan, N)                                                                                 \
-    UNARY(sinh, N)                                                                                 \
-    UNARY(cosh, N)                                                                                 \
-    UNARY(tanh, N)                                                                                 \
-    TEST(isnan, N)                                                                                 \
-    TEST(isinf, N)                                                                                 \
-    TEST(isfinite, N)
+// The functions of kernels/map/ops.h, by group.
+#define ALL2(OP, NAME, ...) INTEGERS(BINARY, NAME) FLOATS(BINARY, NAME)
+#define ALL1(OP, NAME, ...) INTEGERS(UNARY, NAME) FLOATS(UNARY, NAME)
+#define INT2(OP, NAME, ...) INTEGERS(BINARY, NAME)
+#define INT1(OP, NAME, ...) INTEGERS(UNARY, NAME)
+#define FLOAT1(OP, NAME, ...) FLOATS(UNARY, NAME)
+#define FLOAT2(OP, NAME, ...) FLOATS(BINARY, NAME)
+#define FLOAT3(OP, NAME, ...) FLOATS(TERNARY, NAME)
+#define TEST(OP, NAME, ...) FLOATS(BYTE, NAME)
+PS_MAP_OPS_ALL2(ALL2)
+PS_MAP_OPS_ALL1(ALL1)
+PS_MAP_OPS_INT2(INT2)
+PS_MAP_OPS_INT1(INT1)
+PS_MAP_OPS_FLOAT1(FLOAT1)
+PS_MAP_OPS_FLOAT2(FLOAT2)
+PS_MAP_OPS_FLOAT3(FLOAT3)
+PS_MAP_OPS_TEST(TEST)
 
-EVERY(i8)
-EVERY(i16)
-EVERY(i32)
-EVERY(i64)
-EVERY(u8)
-EVERY(u16)
-EVERY(u32)
-EVERY(u64)
-EVERY(f32)
-EVERY(f64)
-FLOATS(f32)
-FLOATS(f64)
-SELECT(b1)
+#define EQUAL(NAME, N) LOOP(NAME, N, unsigned char, a[i] == b[i])
+#define UNEQUAL(NAME, N) LOOP(NAME, N, unsigned char, a[i] != b[i])
+#define LESS(NAME, N) LOOP(NAME, N, unsigned char, a[i] < b[i])
+#define LESS_EQUAL(NAME, N) LOOP(NAME, N, unsigned char, a[i] <= b[i])
+INTEGERS(EQUAL, eq)
+FLOATS(EQUAL, eq)
+INTEGERS(UNEQUAL, ne)
+FLOATS(UNEQUAL, ne)
+INTEGERS(LESS, lt)
+FLOATS(LESS, lt)
+INTEGERS(LESS_EQUAL, le)
+FLOATS(LESS_EQUAL, le)
+INTEGERS(SELECT, select)
+FLOATS(SELECT, select)
+SELECT(select, b1)
+INTEGERS(BYTE, bit_count)
 LOOP(and, b1, unsigned char, a[i] & b[i])
 LOOP(or, b1, unsigned char, a[i] | b[i])
 LOOP(not, b1, unsigned char, a[i] ^ 1)
@@ -264,13 +253,15 @@ CAST_FLOAT(f64)
     X(PS_F32, f32)                                                                                 \
     X(PS_F64, f64)
 
-#define ROW(OP, NAME)                                                                              \
-    [PS_OP_##                                                                                      \
-        OP] = {[PS_I8] = v_##NAME##_i8,   [PS_I16] = v_##NAME##_i16, [PS_I32] = v_##NAME##_i32,    \
-               [PS_I64] = v_##NAME##_i64, [PS_U8] = v_##NAME##_u8,   [PS_U16] = v_##NAME##_u16,    \
-               [PS_U32] = v_##NAME##_u32, [PS_U64] = v_##NAME##_u64, [PS_F32] = v_##NAME##_f32,    \
-               [PS_F64] = v_##NAME##_f64},
-#define FLOAT_ROW(OP, NAME) [PS_OP_##OP] = {[PS_F32] = v_##NAME##_f32, [PS_F64] = v_##NAME##_f64},
+#define INT_CELLS(NAME)                                                                            \
+    [PS_I8] = v_##NAME##_i8, [PS_I16] = v_##NAME##_i16, [PS_I32] = v_##NAME##_i32,                 \
+    [PS_I64] = v_##NAME##_i64, [PS_U8] = v_##NAME##_u8, [PS_U16] = v_##NAME##_u16,                 \
+    [PS_U32] = v_##NAME##_u32, [PS_U64] = v_##NAME##_u64
+#define FLOAT_CELLS(NAME) [PS_F32] = v_##NAME##_f32, [PS_F64] = v_##NAME##_f64
+#define ROW(OP, NAME, ...) [PS_OP_##OP] = {INT_CELLS(NAME), FLOAT_CELLS(NAME)},
+#define INT_ROW(OP, NAME, ...) [PS_OP_##OP] = {INT_CELLS(NAME)},
+#define FLOAT_ROW(OP, NAME, ...) [PS_OP_##OP] = {FLOAT_CELLS(NAME)},
+#define BOOL_ROW(OP, NAME) [PS_OP_##OP] = {[PS_BOOL] = v_##NAME##_b1},
 #define CAST_ROW(D, N)                                                                             \
     [D] = {[PS_I8] = c_##N##_i8,   [PS_I16] = c_##N##_i16, [PS_I32] = c_##N##_i32,                 \
            [PS_I64] = c_##N##_i64, [PS_U8] = c_##N##_u8,   [PS_U16] = c_##N##_u16,                 \
@@ -278,33 +269,15 @@ CAST_FLOAT(f64)
            [PS_F64] = c_##N##_f64},
 
 const struct ps_vector_table PS_VECTOR_TABLE = {
-    .ops = {ROW(ADD, add) ROW(SUB, sub) ROW(MUL, mul) ROW(FLOORDIV, floordiv) ROW(MOD, mod)
-                ROW(POW, pow) ROW(MIN, min) ROW(MAX, max) ROW(NEG, neg) ROW(ABS, abs)
-                    ROW(SIGN, sign) ROW(EQ, eq) ROW(NE, ne) ROW(LT, lt) ROW(LE, le)[PS_OP_SELECT] =
-                        {[PS_BOOL] = v_select_b1,
-                         [PS_I8] = v_select_i8,
-                         [PS_I16] = v_select_i16,
-                         [PS_I32] = v_select_i32,
-                         [PS_I64] = v_select_i64,
-                         [PS_U8] = v_select_u8,
-                         [PS_U16] = v_select_u16,
-                         [PS_U32] = v_select_u32,
-                         [PS_U64] = v_select_u64,
-                         [PS_F32] = v_select_f32,
-                         [PS_F64] = v_select_f64},
-            [PS_OP_AND] = {[PS_BOOL] = v_and_b1}, [PS_OP_OR] = {[PS_BOOL] = v_or_b1},
-            [PS_OP_NOT] = {[PS_BOOL] = v_not_b1}, [PS_OP_CMP_IU] = {[PS_I64] = v_cmp_iu},
-            [PS_OP_CMP_IF] = {[PS_I64] = v_cmp_if}, [PS_OP_CMP_UF] = {[PS_U64] = v_cmp_uf},
-            [PS_OP_HALF] = {[PS_F32] = v_half_f32, [PS_F64] = v_half_f64},
-            FLOAT_ROW(DIV, div) FLOAT_ROW(ATAN2, atan2) FLOAT_ROW(HYPOT, hypot) FLOAT_ROW(
-                FLOOR, floor) FLOAT_ROW(CEIL, ceil) FLOAT_ROW(ROUND, round) FLOAT_ROW(TRUNC, trunc)
-                FLOAT_ROW(SQRT, sqrt) FLOAT_ROW(EXP, exp) FLOAT_ROW(EXPM1, expm1)
-                    FLOAT_ROW(LOG, log) FLOAT_ROW(LOG10, log10) FLOAT_ROW(LOG2, log2)
-                        FLOAT_ROW(LOG1P, log1p) FLOAT_ROW(SIN, sin) FLOAT_ROW(COS, cos)
-                            FLOAT_ROW(TAN, tan) FLOAT_ROW(ASIN, asin) FLOAT_ROW(ACOS, acos)
-                                FLOAT_ROW(ATAN, atan) FLOAT_ROW(SINH, sinh) FLOAT_ROW(COSH, cosh)
-                                    FLOAT_ROW(TANH, tanh) FLOAT_ROW(ISNAN, isnan)
-                                        FLOAT_ROW(ISINF, isinf) FLOAT_ROW(ISFINITE, isfinite)},
+    .ops = {PS_MAP_OPS_ALL2(ROW) PS_MAP_OPS_ALL1(ROW) PS_MAP_OPS_INT2(INT_ROW)
+                PS_MAP_OPS_INT1(INT_ROW) PS_MAP_OPS_FLOAT1(FLOAT_ROW) PS_MAP_OPS_FLOAT2(FLOAT_ROW)
+                    PS_MAP_OPS_FLOAT3(FLOAT_ROW) PS_MAP_OPS_TEST(FLOAT_ROW) ROW(EQ, eq) ROW(NE, ne)
+                        ROW(LT, lt) ROW(LE, le) INT_ROW(BIT_COUNT, bit_count) BOOL_ROW(AND, and)
+                            BOOL_ROW(OR, or) BOOL_ROW(NOT, not )[PS_OP_SELECT] =
+                                {INT_CELLS(select), FLOAT_CELLS(select), [PS_BOOL] = v_select_b1},
+            [PS_OP_CMP_IU] = {[PS_I64] = v_cmp_iu}, [PS_OP_CMP_IF] = {[PS_I64] = v_cmp_if},
+            [PS_OP_CMP_UF] = {[PS_U64] = v_cmp_uf},
+            [PS_OP_HALF] = {[PS_F32] = v_half_f32, [PS_F64] = v_half_f64}},
     .casts = {CAST_ROW(PS_BOOL, b1) EACH_DTYPE(CAST_ROW)},
     .half_load = v_half_load,
     .half_store = v_half_store,

@@ -9,12 +9,16 @@ values.txt, one item a line, fields split by tabs; values.bin holds the numbers,
   cast   EXPR A DTYPE OFFSET ULP          likewise
 NumPy 1 and 2 differ in how literals promote and in floor/ceil of integers; those rows are computed
 with explicit dtypes, so that both versions of NumPy give the same files. Exact comparisons and
-saturating casts, which NumPy does not have, are computed with Python's integers.
+saturating casts, which NumPy does not have, are computed with Python's integers; so are counts of bits,
+which NumPy 1 does not have. Error and gamma functions are computed with mpmath and rounded once.
 """
 import math
 import os
+from fractions import Fraction
+import mpmath
 import numpy as np
 
+mpmath.mp.prec = 200
 np.seterr(all="ignore")
 folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "map")
 NAMES = {"bool": "bool", "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64",
@@ -110,6 +114,19 @@ COMPARE = {"a < b": lambda p, q: p < q, "a <= b": lambda p, q: p <= q, "a == b":
 ARITHMETIC = {"a + b": np.add, "a - b": np.subtract, "a * b": np.multiply, "a // b": np.floor_divide,
               "a % b": np.remainder}
 
+BITS = {"a & b": np.bitwise_and, "a | b": np.bitwise_or, "a ^ b": np.bitwise_xor, "a << b": np.left_shift,
+        "a >> b": np.right_shift}
+
+
+def horner(x, c):
+    wide = x.astype("float32") if x.dtype == "float16" else x
+    t = wide.dtype.type
+    r = t(c[-1])
+    for k in reversed(c[:-1]):
+        r = r * wide + t(k)
+    return r.astype(x.dtype)
+
+
 for d in NAMES:
     e = "edge_" + d
     for expr, f in ARITHMETIC.items():
@@ -132,12 +149,29 @@ for d in NAMES:
     for word, f in (("floor", np.floor), ("ceil", np.ceil), ("round", np.rint), ("trunc", np.trunc)):
         each(word + "(a)", e, f if d in FLOATS else lambda x: x)
     each("sqrt(a)", e, np.sqrt)
+    pair("fmod(a, b)", e, e, lambda x, y: np.fmod(as_int8(x), as_int8(y)))
     if d in INTS:
         pair("a ** b", e, "powers_" + d, np.power)
+    if d not in FLOATS:
+        for expr, f in BITS.items():
+            pair(expr, e, e, f)
+        each("~a", e, np.invert)
+        each("bit_count(a)", e, lambda x: np.array([bin(abs(int(v))).count("1") for v in x], "uint8"))
+        each("nan_to_num(a)", e, lambda x: x)
     if d in FLOATS:
         pair("a ** b", e, e, np.power, 4)
         pair("atan2(a, b)", e, e, np.arctan2, 3)
         pair("hypot(a, b)", e, e, np.hypot, 3)
+        pair("copysign(a, b)", e, e, np.copysign)
+        if d != "f16":
+            pair("nextafter(a, b)", e, e, np.nextafter)
+        each("nan_to_num(a)", e, np.nan_to_num)
+        each("nan_to_num(a, 7)", e, lambda x: np.nan_to_num(x, nan=7))
+        each("nan_to_num(a, -1, 2, 3)", e, lambda x: np.nan_to_num(x, nan=-1, posinf=2, neginf=3))
+        each("nan_to_num(a, nan, inf, -inf)", e, lambda x: x)
+        each("degrees(a)", e, np.degrees)
+        each("rad(a)", e, np.radians)
+        each("poly(a, 1, -2, 0.5)", e, lambda x: horner(x, (1, -2, 0.5)))
         each("clip(a, -1, 2)", e, lambda x: np.minimum(np.maximum(x, x.dtype.type(-1)), x.dtype.type(2)))
         # A literal is weak: it takes the array's dtype.
         each("a + 0.1", e, lambda x: x + x.dtype.type(0.1))
@@ -149,6 +183,11 @@ for d in NAMES:
         each("a % 7", e, lambda x: x % x.dtype.type(7))
         each("a + 0.5", e, lambda x: x.astype("float64") + 0.5)
         each("a / 2", e, lambda x: x / x.dtype.type(2))
+        each("poly(a, 1, 2, 3)", e, lambda x: (x * x.dtype.type(3) + x.dtype.type(2)) * x + x.dtype.type(1))
+        each("a & 3", e, lambda x: x & x.dtype.type(3))
+        each("a << 3", e, lambda x: x << x.dtype.type(3))
+        each("a >> 100", e, lambda x: x >> x.dtype.type(100))
+        each("1 << a", e, lambda x: np.left_shift(x.dtype.type(1), x))
         each("a < 0.5", e, lambda x: np.array([v < 0.5 for v in x.tolist()]))
         each("a == 300", e, lambda x: np.array([v == 300 for v in x.tolist()]))
         each("a > -1", e, lambda x: np.array([v > -1 for v in x.tolist()]))
@@ -170,6 +209,41 @@ for a, b in (("i64", "u64"), ("i64", "f64"), ("u64", "f64"), ("i64", "f32"), ("u
         pair(expr, "near_" + a, "near_" + b, exact(f))
         pair(expr, "near_" + b, "near_" + a, exact(f))
 
+
+
+def gamma(v):
+    """As C: a pole at 0 has the sign of the zero, those at negative integers are NaN."""
+    if v == 0:
+        return math.copysign(math.inf, v)
+    if v == -math.inf or (v < 0 and v == int(v)):
+        return math.nan
+    return math.inf if v == math.inf else float(mpmath.gamma(v))
+
+
+def lgamma(v):
+    if math.isinf(v) or (v <= 0 and v == int(v)):
+        return math.inf
+    return float(mpmath.log(abs(mpmath.gamma(v))))
+
+
+def cbrt(v):
+    return v if math.isinf(v) else math.copysign(float(mpmath.cbrt(abs(v))), v)
+
+
+def exactly(f):
+    return lambda x: np.array([v if v != v else float(f(v)) for v in map(float, x)], "float64")
+
+
+MORE = {"erf": (exactly(mpmath.erf), 2), "erfc": (exactly(mpmath.erfc), 5),
+        "gamma": (exactly(gamma), 10), "lgamma": (exactly(lgamma), 7),
+        "cbrt": (exactly(cbrt), 4), "exp2": (np.exp2, 2), "asinh": (np.arcsinh, 3),
+        "acosh": (np.arccosh, 3), "atanh": (np.arctanh, 3)}
+for word, (f, ulp) in MORE.items():
+    for d in FLOATS:
+        each(word + "(a)", "wide_" + d, lambda x: f(x.astype("float64")).astype(x.dtype), ulp)
+    for d in ("bool", "u8", "i16", "i32"):
+        t = np.exp(arrays["few_" + d]).dtype
+        each(word + "(a)", "few_" + d, lambda x: f(x.astype("float64")).astype(t), ulp)
 FUNCTIONS = {"exp": (np.exp, 2), "expm1": (np.expm1, 2), "log": (np.log, 2), "log10": (np.log10, 2),
              "log2": (np.log2, 2), "log1p": (np.log1p, 2), "sin": (np.sin, 2), "cos": (np.cos, 2),
              "tan": (np.tan, 4), "asin": (np.arcsin, 3), "acos": (np.arccos, 3), "atan": (np.arctan, 3),
@@ -182,6 +256,26 @@ for word, (f, ulp) in FUNCTIONS.items():
     for d in ("bool", "i8", "u8", "i16", "u16", "i32", "u64"):
         t = f(arrays["few_" + d]).dtype
         each(word + "(a)", "few_" + d, lambda x, f=f, t=t: f(x.astype("float64")).astype(t), ulp)
+
+
+def round_to(t, exact):
+    """A fraction rounded once: to odd in f64 first, so that f32 sees what was cut off."""
+    d = float(exact)
+    if t is np.float32 and Fraction(d) != exact and int(np.float64(d).view("uint64")) % 2 == 0:
+        d = math.nextafter(d, math.inf if exact > Fraction(d) else -math.inf)
+    return t(d)
+
+
+def fused(x, y):
+    t = x.dtype.type
+    finite = np.isfinite(x) & np.isfinite(y)
+    return np.array([round_to(t, Fraction(float(p)) * Fraction(float(q)) + 1) if ok else p * q + t(1)
+                     for p, q, ok in zip(x, y, finite)], t)
+
+
+for d in ("f32", "f64"):
+    for a in ("few_", "near_"):
+        pair("fma(a, b, 1)", a + d, "few_" + d, fused)
 
 
 def saturate(x, t):

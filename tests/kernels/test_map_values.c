@@ -103,7 +103,7 @@ static enum ps_dtype result_of(int op, enum ps_dtype dtype)
     if (op == PS_OP_HALF)
         return PS_F32;
     return rule == PS_RULE_COMPARE || rule == PS_RULE_TEST || rule == PS_RULE_LOGIC ||
-                   (rule == PS_RULE_NONE)
+                   rule == PS_RULE_NONE || rule == PS_RULE_COUNT
                ? PS_U8
                : dtype;
 }

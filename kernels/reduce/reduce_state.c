@@ -11,9 +11,17 @@ static const struct ps_reduce *of_step(const struct ps_step *step)
     return step->stages[0]->detail;
 }
 
+int64_t ps_reduce_part_at(const struct ps_reduce *reduce, int part)
+{
+    int64_t at = 0;
+    for (int i = 0; i < part; i++)
+        at += ps_reduce_part_bytes(&reduce->parts[i], reduce->shape.outputs);
+    return at;
+}
+
 size_t ps_reduce_step_state_bytes(const struct ps_step *step)
 {
-    return (size_t)ps_reduce_state_bytes(&of_step(step)->form);
+    return (size_t)ps_reduce_part_at(of_step(step), of_step(step)->part_count);
 }
 
 static void carry_all(const struct ps_reduce_form *form, const struct ps_reduce_planes *planes)
@@ -37,9 +45,8 @@ void ps_reduce_count(const struct ps_reduce_form *form, void *state, int64_t ele
 }
 
 // Two limbs of at most 2^62 each fit in one; the carries then make them small again.
-void ps_reduce_merge(const struct ps_step *step, void *into, const void *from)
+static void merge_sums(const struct ps_reduce_form *form, void *into, const void *from)
 {
-    const struct ps_reduce_form *form = &of_step(step)->form;
     struct ps_reduce_planes to = ps_reduce_planes(form, into);
     struct ps_reduce_planes other = ps_reduce_planes(form, (void *)from); // only read
     int64_t n = form->outputs;
@@ -57,11 +64,34 @@ void ps_reduce_merge(const struct ps_step *step, void *into, const void *from)
         carry_all(form, &to);
 }
 
+static void merge_picks(const struct ps_reduce_form *form, void *into, const void *from)
+{
+    struct ps_reduce_head *to = into;
+    const struct ps_reduce_head *other = from;
+    int64_t n = form->outputs;
+    for (int64_t i = 0; i < n; i++) {
+        struct ps_pick pick = ps_pick_load((const uint64_t *)(to + 1), n, i);
+        struct ps_pick more = ps_pick_load((const uint64_t *)(other + 1), n, i);
+        ps_pick_merge(&pick, &more, form->dtype >= PS_F16);
+        ps_pick_save(&pick, (uint64_t *)(to + 1), n, i);
+    }
+    to->elements += other->elements;
+}
+
+void ps_reduce_merge(const struct ps_step *step, void *into, const void *from)
+{
+    const struct ps_reduce *reduce = of_step(step);
+    for (int i = 0; i < reduce->part_count; i++) {
+        const struct ps_reduce_part *part = &reduce->parts[i];
+        int64_t at = ps_reduce_part_at(reduce, i);
+        (part->term == PS_TERM_PICK ? merge_picks : merge_sums)(&part->form, (char *)into + at,
+                                                                (const char *)from + at);
+    }
+}
+
 const char *ps_reduce_kind_name(int kind)
 {
-    static const char *const names[PS_REDUCE_KINDS] = {"sum", "mean", "min",  "max",
-                                                       "var", "std",  "count"};
-    return names[kind];
+    return ps_reduce_kinds[kind].name;
 }
 
 bool ps_reduce_fail(enum ps_reduce_fault fault, int kind, const char *where,
@@ -101,22 +131,58 @@ static const char *place_of(const struct ps_array *array, int64_t output, int64_
     return out;
 }
 
+enum ps_reduce_fault ps_reduce_part_finish(const struct ps_reduce_part *part, const void *state,
+                                           int64_t output, int64_t at, void *array, double *basics,
+                                           int *kind_out)
+{
+    if (part->term == PS_TERM_PICK) {
+        const struct ps_reduce_head *head = state;
+        struct ps_pick pick =
+            ps_pick_load((const uint64_t *)(head + 1), part->form.outputs, output);
+        return ps_pick_finish(&pick, part->form.dtype, head->elements, &part->ask, array, at,
+                              kind_out);
+    }
+    uint32_t work[PS_REDUCE_WORK];
+    struct ps_reduce_planes planes = ps_reduce_planes(&part->form, (void *)state); // only read
+    struct ps_reduce_ask basic = ps_reduce_basic_ask(part);
+    enum ps_reduce_fault fault =
+        ps_reduce_finish(&part->form, &planes, output, &basic, basics, 0, work, kind_out);
+    if (fault != PS_REDUCE_FINE)
+        return fault;
+    return ps_reduce_finish(&part->form, &planes, output, &part->ask, array, at, work, kind_out);
+}
+
+void ps_reduce_combine_all(const struct ps_reduce *reduce, const double *basics, int64_t at,
+                           void *array)
+{
+    const struct ps_reduce_ask *ask = &reduce->combined;
+    for (int k = 0; k < ask->kind_count; k++) {
+        struct ps_reduce_result result = ps_reduce_number(
+            ps_reduce_combine(ask->kinds[k], basics, ask->ddof));
+        ps_reduce_store(ask->dtype, array, at * ask->width + ask->at[k], &result);
+    }
+}
+
 bool ps_reduce_step_finish(const struct ps_step *step, const void *state, void *output,
                            struct ps_error *error)
 {
     const struct ps_reduce *reduce = of_step(step);
-    struct ps_reduce_planes planes = ps_reduce_planes(&reduce->form, (void *)state); // only read
-    uint32_t work[PS_REDUCE_WORK];
-    for (int64_t i = 0; i < reduce->form.outputs; i++) {
-        int kind = 0;
-        enum ps_reduce_fault fault =
-            ps_reduce_finish(&reduce->form, &planes, i, &reduce->ask, output, i, work, &kind);
-        char where[200];
-        if (fault != PS_REDUCE_FINE)
-            return ps_reduce_fail(
-                fault, kind,
-                place_of(&step->inputs[0]->array, i, reduce->form.outputs, where, sizeof where),
-                step->inputs[0], error);
+    int64_t outputs = reduce->shape.outputs;
+    for (int64_t i = 0; i < outputs; i++) {
+        double basics[PS_REDUCE_BASICS] = {0};
+        for (int p = 0; p < reduce->part_count; p++) {
+            int kind = 0;
+            enum ps_reduce_fault fault = ps_reduce_part_finish(
+                &reduce->parts[p], (const char *)state + ps_reduce_part_at(reduce, p), i, i, output,
+                basics, &kind);
+            char where[200];
+            if (fault != PS_REDUCE_FINE)
+                return ps_reduce_fail(
+                    fault, kind,
+                    place_of(&step->inputs[0]->array, i, outputs, where, sizeof where),
+                    step->inputs[0], error);
+        }
+        ps_reduce_combine_all(reduce, basics, i, output);
     }
     return true;
 }

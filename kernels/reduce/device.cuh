@@ -181,23 +181,30 @@ __device__ inline void carry_one(const struct ps_reduce_form &form,
         ps_exact_carry(planes.squares + output, planes.stride, form.square_limbs);
 }
 
-// Lane 0's end of an output: own is the warp's state, the workspace after it. Not inlined: long
-// code, run once per output; every kernel of the file shares one copy.
-static __device__ __noinline__ void finish_one(const struct ps_reduce_inner_job &job, char *own,
-                                               int64_t at)
+__device__ inline void check_fault(enum ps_reduce_fault fault)
 {
-    struct ps_reduce_planes planes = ps_reduce_planes(&job.reduce.form, own);
-    uint32_t *work = (uint32_t *)(own + ps_reduce_state_bytes(&job.reduce.form));
-    planes.head->elements = job.reduce.reduced_count;
-    int kind = 0;
-    enum ps_reduce_fault fault = ps_reduce_finish(&job.reduce.form, &planes, 0, &job.reduce.ask,
-                                                  job.output, at, work, &kind);
     assert(fault != PS_REDUCE_OVERFLOW &&
            "reduce: an integer sum over axes of the row is beyond 64 bits; ask for the mean");
     assert(fault != PS_REDUCE_INEXACT &&
            "reduce: an integer result needs more than the 53 bits of float64, the dtype common "
            "to the kinds listed; ask for it in a stage of its own");
     assert(fault == PS_REDUCE_FINE);
+}
+
+// Lane 0's end of an output: own is the warp's state, the workspace after it. Not inlined: long
+// code, run once per output; every kernel of the file shares one copy.
+static __device__ __noinline__ void finish_one(const struct ps_reduce_inner_job &job, char *own,
+                                               int64_t at)
+{
+    struct ps_reduce_planes planes = ps_reduce_planes(&job.part.form, own);
+    uint32_t *work = (uint32_t *)(own + ps_reduce_state_bytes(&job.part.form));
+    planes.head->elements = job.shape.reduced_count;
+    int kind = 0;
+    struct ps_reduce_ask basic = ps_reduce_basic_ask(&job.part);
+    check_fault(
+        ps_reduce_finish(&job.part.form, &planes, 0, &basic, job.basics, at, work, &kind));
+    check_fault(
+        ps_reduce_finish(&job.part.form, &planes, 0, &job.part.ask, job.output, at, work, &kind));
 }
 
 template <typename Lane>
@@ -207,12 +214,12 @@ __global__ void reduce_inner(const __grid_constant__ struct ps_reduce_inner_job 
     const int64_t segment = PS_EXACT_ADDS_MAX / 2;
     int lane = (int)(threadIdx.x % PS_REDUCE_WARP);
     int64_t warps = (int64_t)gridDim.x * (blockDim.x / PS_REDUCE_WARP);
-    int64_t outputs = job.rows * job.reduce.kept_count;
+    int64_t outputs = job.rows * job.shape.kept_count;
     char *own = (char *)shared + (size_t)(threadIdx.x / PS_REDUCE_WARP) * (size_t)job.warp_bytes;
-    int state_bytes = (int)ps_reduce_state_bytes(&job.reduce.form);
+    int state_bytes = (int)ps_reduce_state_bytes(&job.part.form);
     warp_place place;
-    place.form = &job.reduce.form;
-    place.planes = ps_reduce_planes(&job.reduce.form, own);
+    place.form = &job.part.form;
+    place.planes = ps_reduce_planes(&job.part.form, own);
     place.output = 0;
     place.columns = 1;
     place.side = PS_REDUCE_WARP;
@@ -226,15 +233,15 @@ __global__ void reduce_inner(const __grid_constant__ struct ps_reduce_inner_job 
         __syncwarp();
         const typename Lane::type *data =
             (const typename Lane::type *)job.data +
-            output / job.reduce.kept_count * job.reduce.row_elements +
-            ps_reduce_offset(&job.reduce.kept, output % job.reduce.kept_count);
-        for (int64_t first = 0; first < job.reduce.reduced_count; first += segment) {
-            int64_t end = first + segment < job.reduce.reduced_count ? first + segment
-                                                                     : job.reduce.reduced_count;
-            add_places<Lane>(place, data, job.reduce.reduced, first, end);
+            output / job.shape.kept_count * job.shape.row_elements +
+            ps_reduce_offset(&job.shape.kept, output % job.shape.kept_count);
+        for (int64_t first = 0; first < job.shape.reduced_count; first += segment) {
+            int64_t end = first + segment < job.shape.reduced_count ? first + segment
+                                                                     : job.shape.reduced_count;
+            add_places<Lane>(place, data, job.shape.reduced, first, end);
             __syncwarp();
-            if (lane == 0 && end < job.reduce.reduced_count)
-                carry_one(job.reduce.form, place.planes, 0);
+            if (lane == 0 && end < job.shape.reduced_count)
+                carry_one(job.part.form, place.planes, 0);
             __syncwarp();
         }
         if (lane == 0)

@@ -120,18 +120,27 @@ struct inner_scratch {
     double *values, *basics;
 };
 
-static struct inner_scratch inner_scratch(const struct ps_reduce *reduce, void *scratch)
+static size_t inner_state_bytes(const struct ps_reduce *reduce)
 {
-    size_t state = 0;
+    size_t most = 0;
     for (int i = 0; i < reduce->part_count; i++) {
         size_t bytes = (size_t)ps_reduce_part_bytes(&reduce->parts[i], reduce->shape.outputs);
-        state = bytes > state ? bytes : state;
+        most = bytes > most ? bytes : most;
     }
+    return (most + 7) / 8 * 8;
+}
+
+static size_t inner_values(const struct ps_reduce *reduce)
+{
+    bool terms = reduce->part_count > 1 || reduce->parts[0].term > PS_TERM_PICK;
+    return terms ? (size_t)reduce->shape.row_elements : 0;
+}
+
+static struct inner_scratch inner_scratch(const struct ps_reduce *reduce, void *scratch)
+{
     struct inner_scratch parts = {.state = scratch};
-    parts.values = (double *)(parts.state + (state + 7) / 8 * 8);
-    parts.basics = parts.values + (reduce->part_count > 1 || reduce->parts[0].term > PS_TERM_PICK
-                                       ? reduce->shape.row_elements
-                                       : 0);
+    parts.values = (double *)(parts.state + inner_state_bytes(reduce));
+    parts.basics = parts.values + inner_values(reduce);
     return parts;
 }
 
@@ -244,11 +253,10 @@ static size_t scratch_cpu(const struct ps_reduce *reduce)
 {
     if (!reduce->shape.inner)
         return TILE * sizeof(double);
-    struct inner_scratch none = inner_scratch(reduce, NULL);
     size_t basics = reduce->combined.kind_count > 0
                         ? (size_t)reduce->shape.kept_count * PS_REDUCE_BASICS * sizeof(double)
                         : 0;
-    return (size_t)((char *)none.basics - none.state) + basics;
+    return inner_state_bytes(reduce) + inner_values(reduce) * sizeof(double) + basics;
 }
 
 size_t ps_reduce_scratch_bytes(const struct ps_step *step, enum ps_backend_id backend, int64_t rows)

@@ -17,6 +17,9 @@ const struct ps_stage_type *const ps_stage_types[] = {
     &ps_stage_rows,
     &ps_stage_repeat,
     &ps_stage_select,
+    &ps_stage_gram,
+    &ps_stage_covariance,
+    &ps_stage_correlation,
     NULL,
 };
 

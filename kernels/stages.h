@@ -17,5 +17,8 @@ extern const struct ps_stage_type ps_stage_cumulative;
 extern const struct ps_stage_type ps_stage_rows;
 extern const struct ps_stage_type ps_stage_repeat;
 extern const struct ps_stage_type ps_stage_select;
+extern const struct ps_stage_type ps_stage_gram;
+extern const struct ps_stage_type ps_stage_covariance;
+extern const struct ps_stage_type ps_stage_correlation;
 
 #endif

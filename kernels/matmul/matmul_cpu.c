@@ -3,9 +3,8 @@
 #include "kernels/matmul/matmul.h"
 
 #include "base/cpu.h"
+#include "kernels/cpu/blas.h"
 
-#include <cblas.h>
-#include <pthread.h>
 #include <string.h>
 
 static const struct ps_tiled_table *tiled_table(void)
@@ -149,22 +148,16 @@ static void multiply_tile(const struct ps_matmul_shape *shape, int64_t rows, int
     }
 }
 
-static void one_thread_per_call(void)
-{
-    openblas_set_num_threads(1);
-}
-
 bool ps_matmul_cpu_run(const struct ps_program *program, const struct ps_launch *launch,
                        struct ps_error *error)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
     const struct ps_matmul_shape *shape = &program->shape;
     int64_t total = launch->rows * shape->row_products, tile = ps_matmul_tile_rows(shape, PS_CPU);
     size_t bytes = ps_dtype_bytes(shape->dtype);
     char *scratch = launch->scratch;
     const void *with = launch->inputs[program->with];
     (void)error;
-    pthread_once(&once, one_thread_per_call);
+    ps_blas_prepare();
     if (total == 0 || shape->n == 0)
         return true;
     if (shape->k == 0)

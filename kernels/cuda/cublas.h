@@ -18,7 +18,11 @@
     X(cublasSetMathMode, (cublasHandle_t, cublasMath_t))                                           \
     X(cublasGetProperty, (libraryPropertyType, int *))                                             \
     X(cublasSgemm_v2, PS_GEMM(float))                                                              \
-    X(cublasDgemm_v2, PS_GEMM(double))
+    X(cublasDgemm_v2, PS_GEMM(double))                                                             \
+    X(cublasGemmEx,                                                                                \
+      (cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int, int, const void *,          \
+       const void *, cudaDataType, int, const void *, cudaDataType, int, const void *, void *,     \
+       cudaDataType, int, cublasComputeType_t, cublasGemmAlgo_t))
 
 struct ps_cublas {
 #define X(name, arguments) cublasStatus_t(*name) arguments;

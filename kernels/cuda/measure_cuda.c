@@ -161,8 +161,8 @@ struct matrices {
 static bool tiled_product(void *context, cudaStream_t stream, struct ps_error *error)
 {
     struct matrices *m = context;
-    return ps_cuda_check(ps_matmul_tiled(PS_F32, m->n, m->n, m->n, m->device[0], m->device[1], m->n,
-                                         1, m->device[2], stream),
+    return ps_cuda_check(ps_matmul_tiled(PS_F32, m->n, m->n, m->n, m->device[0], m->n, m->device[1],
+                                         m->n, 1, m->device[2], m->n, stream),
                          "launching kernel tiled", error);
 }
 

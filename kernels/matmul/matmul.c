@@ -5,6 +5,7 @@
 #include "kernels/stages.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,17 +13,30 @@ static const struct ps_option options[] = {
     {.key = "in",
      .kind = PS_NAME,
      .help = "The streamed array, [rows, ..., K]; the stage before if unset"},
-    {.key = "with", .kind = PS_NAME, .required = true, .help = "The matrix, a whole array [K, N]"},
-    {.key = "bias", .kind = PS_NAME, .help = "A whole array [N], added to every row"},
+    {.key = "with",
+     .kind = PS_NAME,
+     .required = true,
+     .help = "The matrix, a whole array [K, N]; or [B, K, N], a matrix for each place of the last "
+             "axis but one of `in`, [rows, ..., B, K]"},
+    {.key = "bias",
+     .kind = PS_NAME,
+     .help = "A whole array [N], or [B, N] with B matrices, added to every row"},
     {.key = "activation",
      .kind = PS_CHOICE,
      .fallback = "none",
-     .choices = "none|relu",
-     .help = "Applied to the result: relu makes negative numbers 0"},
+     .choices = "none|relu|gelu|sigmoid|tanh",
+     .help = "Applied to the result: relu max(x, 0), gelu x/2 (1 + erf(x / sqrt 2)), sigmoid "
+             "1 / (1 + exp(-x))"},
     {.key = "transpose",
      .kind = PS_TRUTH,
      .fallback = "false",
-     .help = "The matrix is stored as [N, K]"},
+     .help = "The matrix is stored as [N, K], or [B, N, K]"},
+    {.key = "precision",
+     .kind = PS_CHOICE,
+     .fallback = "auto",
+     .choices = "auto|f32|f64|tf32|bf16",
+     .help = "What is multiplied and added in; auto: f64 when either input is f64, else f32; tf32 "
+             "and bf16 round the inputs to that format and add in f32"},
     {.key = "engine",
      .kind = PS_CHOICE,
      .fallback = "auto",
@@ -64,18 +78,29 @@ static bool check_with(struct ps_stage *stage, const struct ps_port *in, const s
                        with->name);
         return false;
     }
-    if (with->array.rank != 2 || in->array.rank < 2) {
+    bool batched = with->array.rank == 3;
+    if ((with->array.rank != 2 && !batched) || in->array.rank < with->array.rank) {
         ps_problem_add(problems, PS_USAGE, value->place,
-                       "matmul needs rows of K numbers and a 2-D matrix: '%s' is %s, '%s' is %s",
+                       "matmul needs rows of K numbers and a 2-D matrix, or rows of B x K and B "
+                       "matrices: '%s' is %s, '%s' is %s",
                        in->name, a, with->name, b);
         return false;
     }
-    shape->k = with->array.dims[shape->transpose];
-    shape->n = with->array.dims[!shape->transpose];
-    if (shape->k > INT_MAX || shape->n > INT_MAX) { // BLAS counts in int
+    shape->batch = batched ? with->array.dims[0] : 1;
+    shape->k = with->array.dims[batched + shape->transpose];
+    shape->n = with->array.dims[batched + !shape->transpose];
+    if (batched && in->array.dims[in->array.rank - 2] != shape->batch) {
         ps_problem_add(problems, PS_USAGE, value->place,
-                       "'%s' is %s, but matmul takes at most %d rows and columns", with->name, b,
-                       INT_MAX);
+                       "'%s' is %s, %lld matrices, but the last axis but one of '%s', %s, is %lld",
+                       with->name, b, (long long)shape->batch, in->name, a,
+                       (long long)in->array.dims[in->array.rank - 2]);
+        return false;
+    }
+    // BLAS counts in int, also from row to row.
+    if (shape->k > INT_MAX / (shape->batch + 1) || shape->n > INT_MAX / (shape->batch + 1)) {
+        ps_problem_add(problems, PS_USAGE, value->place,
+                       "'%s' is %s, but matmul takes at most %lld rows and columns", with->name, b,
+                       INT_MAX / (long long)(shape->batch + 1));
         return false;
     }
     if (in->array.dims[in->array.rank - 1] == shape->k)
@@ -88,7 +113,7 @@ static bool check_with(struct ps_stage *stage, const struct ps_port *in, const s
 }
 
 static bool check_bias(struct ps_stage *stage, const struct ps_scope *scope,
-                       struct ps_matmul_shape *shape, struct ps_problems *problems)
+                       struct ps_matmul_shape *shape, int with_rank, struct ps_problems *problems)
 {
     const struct ps_value *value = ps_values_get(stage->options, "bias");
     shape->bias = -1;
@@ -102,12 +127,21 @@ static bool check_bias(struct ps_stage *stage, const struct ps_scope *scope,
     shape->bias_dtype = bias->array.dtype;
     if (!check_float(bias, value->place, problems))
         return false;
-    if (!bias->streamed && bias->array.rank == 1 && bias->array.dims[0] == shape->n)
+    const struct ps_array *array = &bias->array;
+    bool one = array->rank == 1 && array->dims[0] == shape->n;
+    bool each = array->rank == 2 && with_rank == 3 && array->dims[0] == shape->batch &&
+                array->dims[1] == shape->n;
+    shape->bias_count = one ? shape->n : shape->batch * shape->n;
+    if (!bias->streamed && (one || each))
         return true;
+    char expected[64] = "";
+    if (with_rank == 3)
+        snprintf(expected, sizeof expected, " or [%lld, %lld]", (long long)shape->batch,
+                 (long long)shape->n);
     ps_problem_add(problems, PS_USAGE, value->place,
-                   "bias '%s' is %s%s, expected a whole array of %lld numbers", bias->name,
+                   "bias '%s' is %s%s, expected a whole array of %lld numbers%s", bias->name,
                    ps_array_text(&bias->array, text), bias->streamed ? ", streamed" : "",
-                   (long long)shape->n);
+                   (long long)shape->n, expected);
     return false;
 }
 
@@ -124,6 +158,32 @@ static void fill_output(struct ps_stage *stage, const struct ps_port *in,
     shape->row_products = 1;
     for (int i = 1; i < array->rank - 1; i++)
         shape->row_products *= array->dims[i];
+    if (shape->batch > 0) // it is one of these axes, or 1
+        shape->row_products /= shape->batch;
+}
+
+// The dtype that is computed in and stored.
+static bool choose_dtype(const struct ps_stage *stage, struct ps_matmul_shape *shape,
+                         struct ps_problems *problems)
+{
+    const struct ps_value *value = ps_values_get(stage->options, "precision");
+    bool wide = shape->in_dtype == PS_F64 || shape->with_dtype == PS_F64;
+    shape->precision = (enum ps_matmul_precision)value->choice;
+    if (shape->precision == PS_PRECISION_AUTO)
+        shape->precision = wide ? PS_PRECISION_F64 : PS_PRECISION_F32; // halves: as f32
+    shape->dtype = shape->precision == PS_PRECISION_F64 ? PS_F64 : PS_F32;
+    if (wide && shape->dtype == PS_F32) {
+        ps_problem_add(problems, PS_USAGE, value->place,
+                       "precision: %s, but one of the inputs is f64; round it first with a map of "
+                       "`dtype: f32`",
+                       value->text);
+        return false;
+    }
+    if (shape->bias < 0 || shape->bias_dtype != PS_F64 || shape->dtype == PS_F64)
+        return true;
+    return fault(problems, ps_values_get(stage->options, "bias")->place, stage->place,
+                 "the bias is f64 but the product is computed in f32: convert the bias with a "
+                 "map of `dtype: f32`, or set `precision: f64`");
 }
 
 static void matmul_unplan(struct ps_stage *stage)
@@ -141,7 +201,8 @@ static bool matmul_plan(struct ps_stage *stage, const struct ps_scope *scope,
     if (shape == NULL)
         return fault(problems, stage->place, stage->place, "out of memory");
     shape->transpose = ps_values_get(stage->options, "transpose")->truth;
-    shape->relu = ps_values_get(stage->options, "activation")->choice == 1;
+    shape->activation =
+        (enum ps_matmul_activation)ps_values_get(stage->options, "activation")->choice;
     shape->engine =
         ps_values_get(stage->options, "engine")->choice == 2 ? PS_MATMUL_TILED : PS_MATMUL_LIBRARY;
     shape->in = ps_stage_use_in(stage, scope, problems);
@@ -155,16 +216,13 @@ static bool matmul_plan(struct ps_stage *stage, const struct ps_scope *scope,
     struct ps_place in_place = ps_values_get(stage->options, "in")->place;
     if (!check_float(in, in_place.line > 0 ? in_place : stage->place, problems) ||
         !check_float(with, with_value->place, problems) ||
-        !check_with(stage, in, with, shape, problems) || !check_bias(stage, scope, shape, problems))
+        !check_with(stage, in, with, shape, problems) ||
+        !check_bias(stage, scope, shape, with->array.rank, problems))
         return false;
     shape->in_dtype = in->array.dtype;
     shape->with_dtype = with->array.dtype;
-    shape->dtype = ps_dtype_promote(shape->in_dtype, shape->with_dtype);
-    shape->dtype = shape->dtype == PS_F64 ? PS_F64 : PS_F32; // halves are computed as f32
-    if (shape->bias >= 0 && shape->bias_dtype == PS_F64 && shape->dtype == PS_F32)
-        return fault(problems, ps_values_get(stage->options, "bias")->place, stage->place,
-                     "the bias is f64 but the product is computed in f32: convert the bias with a "
-                     "map of `dtype: f32`, or the input with one of `dtype: f64`");
+    if (!choose_dtype(stage, shape, problems))
+        return false;
     fill_output(stage, in, shape);
     return true;
 }
@@ -225,8 +283,8 @@ static size_t matmul_scratch(const struct ps_step *step, enum ps_backend_id back
 
 const struct ps_stage_type ps_stage_matmul = {
     .name = "matmul",
-    .help = "Multiplies every row by a matrix, with bias and activation; added up in the result's dtype, "
-            "f64 when either input is f64, else f32",
+    .help = "Multiplies every row by a matrix, with bias and activation; added up in the result's "
+            "dtype, which `precision` tells",
     .options = options,
     .plan = matmul_plan,
     .unplan = matmul_unplan,

@@ -11,19 +11,26 @@
 // the bits are the cpu's.
 #include "kernels/matmul/matmul_kernels.h"
 
+#include "kernels/matmul/epilogue.h"
+
 #include <cuda_fp16.h>
 
-namespace {
+namespace
+{
 
-template <typename T> struct tile_shape;
-template <> struct tile_shape<float> {
+template <typename T>
+struct tile_shape;
+template <>
+struct tile_shape<float> {
     enum { BM = 128, BN = 128, BK = 8, TM = 8, TN = 8 };
 };
-template <> struct tile_shape<double> {
+template <>
+struct tile_shape<double> {
     enum { BM = 64, BN = 64, BK = 8, TM = 4, TN = 4 };
 };
 
-template <typename T> struct tile_info {
+template <typename T>
+struct tile_info {
     enum {
         THREADS = (tile_shape<T>::BM / tile_shape<T>::TM) * (tile_shape<T>::BN / tile_shape<T>::TN)
     };
@@ -41,7 +48,8 @@ __device__ __forceinline__ double multiply_add(double a, double b, double c)
 template <typename T>
 __global__ void __launch_bounds__(tile_info<T>::THREADS)
     tiled(int64_t m, int64_t n, int64_t k, const T *__restrict__ in, const T *__restrict__ with,
-          int64_t with_row, int64_t with_column, T *__restrict__ out)
+          int64_t with_row, int64_t with_column, T *__restrict__ out, int64_t in_row,
+          int64_t out_row)
 {
     constexpr int BM = tile_shape<T>::BM, BN = tile_shape<T>::BN, BK = tile_shape<T>::BK;
     constexpr int TM = tile_shape<T>::TM, TN = tile_shape<T>::TN, THREADS = tile_info<T>::THREADS;
@@ -61,7 +69,7 @@ __global__ void __launch_bounds__(tile_info<T>::THREADS)
         for (int64_t k0 = 0; k0 < k; k0 += BK) {
             for (int i = threadIdx.x; i < BM * BK; i += THREADS) {
                 const int64_t row = first_row + i / BK, column = k0 + i % BK;
-                in_tile[i % BK][i / BK] = row < m && column < k ? in[row * k + column] : T(0);
+                in_tile[i % BK][i / BK] = row < m && column < k ? in[row * in_row + column] : T(0);
             }
             for (int i = threadIdx.x; i < BK * BN; i += THREADS) {
                 const int64_t row = k0 + i / BN, column = first_column + i % BN;
@@ -98,48 +106,60 @@ __global__ void __launch_bounds__(tile_info<T>::THREADS)
                 const int64_t column =
                     first_column + c / GROUP * (LANES * GROUP) + lane * GROUP + c % GROUP;
                 if (row < m && column < n)
-                    out[row * n + column] = sums[r][c];
+                    out[row * out_row + column] = sums[r][c];
             }
     }
 }
 
 template <typename T>
 cudaError_t launch_tiled(int64_t m, int64_t n, int64_t k, const void *in, const void *with,
-                         int64_t with_row, int64_t with_column, void *out, cudaStream_t stream)
+                         int64_t with_row, int64_t with_column, void *out, int64_t in_row,
+                         int64_t out_row, cudaStream_t stream)
 {
     const int64_t tiles = ((n + tile_shape<T>::BN - 1) / tile_shape<T>::BN) *
                           ((m + tile_shape<T>::BM - 1) / tile_shape<T>::BM);
     const unsigned grid = tiles < 65535 ? unsigned(tiles) : 65535u;
     tiled<T><<<grid, tile_info<T>::THREADS, 0, stream>>>(
         m, n, k, static_cast<const T *>(in), static_cast<const T *>(with), with_row, with_column,
-        static_cast<T *>(out));
+        static_cast<T *>(out), in_row, out_row);
     return cudaGetLastError();
 }
 
-template <typename To, typename From>
-__global__ void widen(To *__restrict__ out, const From *__restrict__ in, int64_t count)
+__device__ __forceinline__ float narrow(float value, int drop)
 {
-    const int64_t threads = int64_t(gridDim.x) * blockDim.x;
-    for (int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += threads)
-        out[i] = To(in[i]);
+    return drop > 0 ? ps_matmul_round(value, drop) : value;
+}
+__device__ __forceinline__ double narrow(double value, int)
+{
+    return value;
+}
+__device__ __forceinline__ float number(float value)
+{
+    return value;
+}
+__device__ __forceinline__ float number(__half value)
+{
+    return __half2float(value);
 }
 
-template <typename To>
-__global__ void widen_half(To *__restrict__ out, const __half *__restrict__ in, int64_t count)
+template <typename To, typename From>
+__global__ void widen(To *__restrict__ out, const From *__restrict__ in, int64_t count, int drop)
 {
     const int64_t threads = int64_t(gridDim.x) * blockDim.x;
     for (int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += threads)
-        out[i] = To(__half2float(in[i]));
+        out[i] = narrow(To(number(in[i])), drop);
 }
 
 template <typename T>
-__global__ void finish(T *__restrict__ out, int64_t count, int64_t n, const T *__restrict__ bias,
-                       bool relu)
+__global__ void finish(T *__restrict__ out, int64_t count, const T *__restrict__ bias,
+                       int64_t bias_count, int activation)
 {
     const int64_t threads = int64_t(gridDim.x) * blockDim.x;
     for (int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += threads) {
-        T x = bias != nullptr ? out[i] + bias[i % n] : out[i];
-        out[i] = relu && x < T(0) ? T(0) : x;
+        const T x = bias != nullptr ? out[i] + bias[i % bias_count] : out[i];
+        out[i] = activation == PS_ACTIVATION_RELU   ? (x < T(0) ? T(0) : x)
+                 : activation == PS_ACTIVATION_NONE ? x
+                                                    : T(ps_matmul_activate(activation, double(x)));
     }
 }
 
@@ -152,46 +172,54 @@ unsigned grid_for(int64_t count)
 } // namespace
 
 extern "C" cudaError_t ps_matmul_tiled(enum ps_dtype dtype, int64_t m, int64_t n, int64_t k,
-                                       const void *in, const void *with, int64_t with_row,
-                                       int64_t with_column, void *out, cudaStream_t stream)
+                                       const void *in, int64_t in_row, const void *with,
+                                       int64_t with_row, int64_t with_column, void *out,
+                                       int64_t out_row, cudaStream_t stream)
 {
-    return dtype == PS_F64
-               ? launch_tiled<double>(m, n, k, in, with, with_row, with_column, out, stream)
-               : launch_tiled<float>(m, n, k, in, with, with_row, with_column, out, stream);
+    return dtype == PS_F64 ? launch_tiled<double>(m, n, k, in, with, with_row, with_column, out,
+                                                  in_row, out_row, stream)
+                           : launch_tiled<float>(m, n, k, in, with, with_row, with_column, out,
+                                                 in_row, out_row, stream);
 }
 
 extern "C" cudaError_t ps_matmul_widen(enum ps_dtype to, void *out, enum ps_dtype from,
-                                       const void *in, int64_t count, cudaStream_t stream)
+                                       const void *in, int64_t count, int drop, cudaStream_t stream)
 {
     const unsigned grid = grid_for(count);
     if (count == 0)
         return cudaSuccess;
     if (from == PS_F16 && to == PS_F64)
-        widen_half<<<grid, 256, 0, stream>>>((double *)out, (const __half *)in, count);
+        widen<<<grid, 256, 0, stream>>>((double *)out, (const __half *)in, count, drop);
     else if (from == PS_F16)
-        widen_half<<<grid, 256, 0, stream>>>((float *)out, (const __half *)in, count);
+        widen<<<grid, 256, 0, stream>>>((float *)out, (const __half *)in, count, drop);
     else if (from == PS_F32 && to == PS_F64)
-        widen<<<grid, 256, 0, stream>>>((double *)out, (const float *)in, count);
+        widen<<<grid, 256, 0, stream>>>((double *)out, (const float *)in, count, drop);
+    else if (from == PS_F32)
+        widen<<<grid, 256, 0, stream>>>((float *)out, (const float *)in, count, drop);
     else
         return cudaErrorInvalidValue;
     return cudaGetLastError();
 }
 
-extern "C" cudaError_t ps_matmul_finish(enum ps_dtype dtype, void *out, int64_t count, int64_t n,
-                                        const void *bias, bool relu, cudaStream_t stream)
+extern "C" cudaError_t ps_matmul_finish(enum ps_dtype dtype, void *out, int64_t count,
+                                        const void *bias, int64_t bias_count, int activation,
+                                        cudaStream_t stream)
 {
     const unsigned grid = grid_for(count);
     if (count == 0)
         return cudaSuccess;
     if (dtype == PS_F64)
-        finish<<<grid, 256, 0, stream>>>((double *)out, count, n, (const double *)bias, relu);
+        finish<<<grid, 256, 0, stream>>>((double *)out, count, (const double *)bias, bias_count,
+                                         activation);
     else
-        finish<<<grid, 256, 0, stream>>>((float *)out, count, n, (const float *)bias, relu);
+        finish<<<grid, 256, 0, stream>>>((float *)out, count, (const float *)bias, bias_count,
+                                         activation);
     return cudaGetLastError();
 }
 
 extern "C" const void *ps_matmul_tiled_kernel(enum ps_dtype dtype, int *threads_out)
 {
-    *threads_out = dtype == PS_F64 ? int(tile_info<double>::THREADS) : int(tile_info<float>::THREADS);
+    *threads_out =
+        dtype == PS_F64 ? int(tile_info<double>::THREADS) : int(tile_info<float>::THREADS);
     return dtype == PS_F64 ? (const void *)tiled<double> : (const void *)tiled<float>;
 }

@@ -23,11 +23,6 @@ static size_t aligned(int64_t elements, size_t bytes)
     return ((size_t)elements * bytes + 255) / 256 * 256;
 }
 
-static bool same_dtype(const struct ps_matmul_shape *shape)
-{
-    return shape->in_dtype == shape->dtype;
-}
-
 // Scratch: [workspace] [matrix widened] [bias widened] [block widened] [last tile in] [out].
 struct pieces {
     size_t workspace, with, bias, in, tile_in, tile_out;
@@ -40,10 +35,15 @@ static struct pieces piece_bytes(const struct ps_matmul_shape *shape, int64_t ro
     int64_t tile = ps_matmul_tile_rows(shape, PS_CUDA);
     return (struct pieces){
         .workspace = library ? WORKSPACE_BYTES : 0,
-        .with = shape->with_dtype != shape->dtype ? aligned(shape->k * shape->n, bytes) : 0,
-        .bias =
-            shape->bias >= 0 && shape->bias_dtype != shape->dtype ? aligned(shape->n, bytes) : 0,
-        .in = same_dtype(shape) ? 0 : aligned(rows * shape->row_products * shape->k, bytes),
+        .with = ps_matmul_keeps(shape, shape->with_dtype)
+                    ? 0
+                    : aligned(shape->batch * shape->k * shape->n, bytes),
+        .bias = shape->bias >= 0 && shape->bias_dtype != shape->dtype
+                    ? aligned(shape->bias_count, bytes)
+                    : 0,
+        .in = ps_matmul_keeps(shape, shape->in_dtype)
+                  ? 0
+                  : aligned(rows * shape->row_products * shape->batch * shape->k, bytes),
         .tile_in = library ? aligned(tile * shape->k, bytes) : 0,
         .tile_out = library ? aligned(tile * shape->n, bytes) : 0,
     };
@@ -53,6 +53,19 @@ size_t ps_matmul_cuda_scratch(const struct ps_matmul_shape *shape, int64_t rows)
 {
     struct pieces p = piece_bytes(shape, rows);
     return p.workspace + p.with + p.bias + p.in + p.tile_in + p.tile_out;
+}
+
+// Inputs have been rounded to tf32 or bf16 before; kept as f32, cuBLAS finds nothing to round.
+static cublasComputeType_t compute_type(const struct ps_matmul_shape *shape)
+{
+    return shape->precision == PS_PRECISION_TF32   ? CUBLAS_COMPUTE_32F_FAST_TF32
+           : shape->precision == PS_PRECISION_BF16 ? CUBLAS_COMPUTE_32F_FAST_16BF
+                                                   : CUBLAS_COMPUTE_32F;
+}
+
+static cublasMath_t math_mode(const struct ps_matmul_shape *shape)
+{
+    return ps_matmul_drop(shape->precision) > 0 ? CUBLAS_DEFAULT_MATH : CUBLAS_PEDANTIC_MATH;
 }
 
 bool ps_matmul_cuda_compile(struct ps_program *program, struct ps_error *error)
@@ -67,7 +80,7 @@ bool ps_matmul_cuda_compile(struct ps_program *program, struct ps_error *error)
     const struct ps_cublas *cublas = ps_cublas(error);
     return cublas != NULL && ps_cuda_use(program->device, error) &&
            ps_cublas_check(cublas->cublasCreate_v2(&cuda->handle), "cublasCreate", error) &&
-           ps_cublas_check(cublas->cublasSetMathMode(cuda->handle, CUBLAS_PEDANTIC_MATH),
+           ps_cublas_check(cublas->cublasSetMathMode(cuda->handle, math_mode(&program->shape)),
                            "cublasSetMathMode", error);
 }
 
@@ -84,14 +97,15 @@ void ps_matmul_cuda_release(struct ps_program *program)
 
 // cuBLAS stores by columns, so it is asked for out' = with' * in' (' transposes).
 static bool call_library(const struct ps_program *program, cudaStream_t stream, void *workspace,
-                         int64_t rows, const void *in, const void *with, void *out,
-                         struct ps_error *error)
+                         int64_t rows, const void *in, int64_t in_row, const void *with, void *out,
+                         int64_t out_row, struct ps_error *error)
 {
     const struct ps_matmul_shape *shape = &program->shape;
     const struct ps_cublas *cublas = ps_cublas(error);
     struct cuda_matmul *cuda = program->cuda;
     cublasOperation_t turn = shape->transpose ? CUBLAS_OP_T : CUBLAS_OP_N;
     int m = (int)rows, n = (int)shape->n, k = (int)shape->k, stride = shape->transpose ? k : n;
+    int lda = (int)in_row, ldc = (int)out_row;
     const double one = 1, zero = 0;
     const float onef = 1, zerof = 0;
     pthread_mutex_lock(&cuda->lock);
@@ -102,60 +116,115 @@ static bool call_library(const struct ps_program *program, cudaStream_t stream, 
                         "cublasSetWorkspace", error);
     if (fine && shape->dtype == PS_F64)
         fine = ps_cublas_check(cublas->cublasDgemm_v2(cuda->handle, turn, CUBLAS_OP_N, n, m, k,
-                                                      &one, with, stride, in, k, &zero, out, n),
+                                                      &one, with, stride, in, lda, &zero, out, ldc),
                                "cublasDgemm", error);
+    else if (fine && ps_matmul_drop(shape->precision) == 0)
+        fine =
+            ps_cublas_check(cublas->cublasSgemm_v2(cuda->handle, turn, CUBLAS_OP_N, n, m, k, &onef,
+                                                   with, stride, in, lda, &zerof, out, ldc),
+                            "cublasSgemm", error);
     else if (fine)
-        fine = ps_cublas_check(cublas->cublasSgemm_v2(cuda->handle, turn, CUBLAS_OP_N, n, m, k,
-                                                      &onef, with, stride, in, k, &zerof, out, n),
-                               "cublasSgemm", error);
+        fine = ps_cublas_check(cublas->cublasGemmEx(cuda->handle, turn, CUBLAS_OP_N, n, m, k, &onef,
+                                                    with, CUDA_R_32F, stride, in, CUDA_R_32F, lda,
+                                                    &zerof, out, CUDA_R_32F, ldc,
+                                                    compute_type(shape), CUBLAS_GEMM_DEFAULT),
+                               "cublasGemmEx", error);
     pthread_mutex_unlock(&cuda->lock);
     return fine;
 }
 
-// Full tiles in place; the ends of a block go through a tile padded with zeros.
+static bool copy_rows(void *to, size_t to_row, const void *from, size_t from_row, size_t bytes,
+                      int64_t rows, cudaStream_t stream, struct ps_error *error)
+{
+    return ps_cuda_check(cudaMemcpy2DAsync(to, to_row, from, from_row, bytes, (size_t)rows,
+                                           cudaMemcpyDeviceToDevice, stream),
+                         "cudaMemcpy2DAsync", error);
+}
+
+// Full tiles in place; the ends of a block go through a tile padded with zeros. `in`, `with` and
+// `out` begin with what is of this matrix; total: rows of its product.
 static bool run_library(const struct ps_program *program, cudaStream_t stream, char *scratch,
                         const struct pieces *p, int64_t first_row, int64_t total, const char *in,
                         const void *with, char *out, struct ps_error *error)
 {
     const struct ps_matmul_shape *shape = &program->shape;
     size_t bytes = ps_dtype_bytes(shape->dtype), in_row = (size_t)shape->k * bytes;
-    size_t out_row = (size_t)shape->n * bytes;
+    size_t out_row = (size_t)shape->n * bytes, batch = (size_t)shape->batch;
     int64_t tile = ps_matmul_tile_rows(shape, PS_CUDA);
     int64_t position = first_row * shape->row_products % tile;
     char *tile_in = scratch + p->workspace + p->with + p->bias + p->in;
     char *tile_out = tile_in + p->tile_in;
     for (int64_t first = 0, rows; first < total; first += rows, position = 0) {
         rows = total - first < tile - position ? total - first : tile - position;
-        const char *from = in + (size_t)first * in_row;
-        char *to = out + (size_t)first * out_row;
+        const char *from = in + (size_t)first * batch * in_row;
+        char *to = out + (size_t)first * batch * out_row;
         if (rows == tile) {
-            if (!call_library(program, stream, scratch, tile, from, with, to, error))
+            if (!call_library(program, stream, scratch, tile, from, shape->batch * shape->k, with,
+                              to, shape->batch * shape->n, error))
                 return false;
             continue;
         }
         if (!ps_cuda_check(cudaMemsetAsync(tile_in, 0, (size_t)tile * in_row, stream),
                            "cudaMemsetAsync", error) ||
-            !ps_cuda_check(cudaMemcpyAsync(tile_in + (size_t)position * in_row, from,
-                                           (size_t)rows * in_row, cudaMemcpyDeviceToDevice, stream),
-                           "cudaMemcpyAsync", error) ||
-            !call_library(program, stream, scratch, tile, tile_in, with, tile_out, error) ||
-            !ps_cuda_check(cudaMemcpyAsync(to, tile_out + (size_t)position * out_row,
-                                           (size_t)rows * out_row, cudaMemcpyDeviceToDevice, stream),
-                           "cudaMemcpyAsync", error))
+            !copy_rows(tile_in + (size_t)position * in_row, in_row, from, batch * in_row, in_row,
+                       rows, stream, error) ||
+            !call_library(program, stream, scratch, tile, tile_in, shape->k, with, tile_out,
+                          shape->n, error) ||
+            !copy_rows(to, batch * out_row, tile_out + (size_t)position * out_row, out_row, out_row,
+                       rows, stream, error))
             return false;
     }
     return true;
 }
 
-static bool widen(const void **data, void *to, enum ps_dtype to_dtype, enum ps_dtype from,
-                  int64_t count, cudaStream_t stream, struct ps_error *error)
+static bool run_tiled(const struct ps_matmul_shape *shape, cudaStream_t stream, int64_t total,
+                      const void *in, const void *with, void *out, struct ps_error *error)
 {
-    if (from == to_dtype)
+    return ps_cuda_check(
+        ps_matmul_tiled(shape->dtype, total, shape->n, shape->k, in, shape->batch * shape->k, with,
+                        shape->transpose ? 1 : shape->n, shape->transpose ? shape->k : 1, out,
+                        shape->batch * shape->n, stream),
+        "launching kernel tiled", error);
+}
+
+static bool widen(const struct ps_matmul_shape *shape, const void **data, void *to,
+                  enum ps_dtype from, int64_t count, int drop, cudaStream_t stream,
+                  struct ps_error *error)
+{
+    if (from == shape->dtype && drop == 0)
         return true;
-    bool fine = ps_cuda_check(ps_matmul_widen(to_dtype, to, from, *data, count, stream),
+    bool fine = ps_cuda_check(ps_matmul_widen(shape->dtype, to, from, *data, count, drop, stream),
                               "launching kernel widen", error);
     *data = to;
     return fine;
+}
+
+// All products: rows x row_products rows of each matrix.
+static bool multiply(const struct ps_program *program, const struct ps_launch *launch,
+                     const struct pieces *p, cudaStream_t stream, struct ps_error *error)
+{
+    const struct ps_matmul_shape *shape = &program->shape;
+    int64_t total = launch->rows * shape->row_products;
+    size_t bytes = ps_dtype_bytes(shape->dtype);
+    char *scratch = launch->scratch, *out = launch->outputs[0];
+    const void *in = launch->inputs[program->in], *with = launch->inputs[program->with];
+    int drop = ps_matmul_drop(shape->precision);
+    if (!widen(shape, &with, scratch + p->workspace, shape->with_dtype,
+               shape->batch * shape->k * shape->n, drop, stream, error) ||
+        !widen(shape, &in, scratch + p->workspace + p->with + p->bias, shape->in_dtype,
+               total * shape->batch * shape->k, drop, stream, error))
+        return false;
+    for (int64_t b = 0; b < shape->batch; b++) {
+        const char *own_in = (const char *)in + (size_t)(b * shape->k) * bytes;
+        const char *own_with = (const char *)with + (size_t)(b * shape->k * shape->n) * bytes;
+        char *own_out = out + (size_t)(b * shape->n) * bytes;
+        if (shape->engine == PS_MATMUL_LIBRARY
+                ? !run_library(program, stream, scratch, p, launch->first_row, total, own_in,
+                               own_with, own_out, error)
+                : !run_tiled(shape, stream, total, own_in, own_with, own_out, error))
+            return false;
+    }
+    return true;
 }
 
 static bool enqueue(const struct ps_program *program, const struct ps_launch *launch,
@@ -163,44 +232,27 @@ static bool enqueue(const struct ps_program *program, const struct ps_launch *la
 {
     const struct ps_matmul_shape *shape = &program->shape;
     cudaStream_t stream = ps_cuda_queue(launch->queue)->stream;
-    int64_t total = launch->rows * shape->row_products, count = total * shape->n;
+    int64_t count = launch->rows * shape->row_products * shape->batch * shape->n;
     struct pieces p = piece_bytes(shape, launch->rows);
-    char *scratch = launch->scratch;
-    const void *in = launch->inputs[program->in], *with = launch->inputs[program->with];
     const void *bias = program->bias >= 0 ? launch->inputs[program->bias] : NULL;
     void *out = launch->outputs[0];
     if (count == 0)
         return true;
     if (!ps_cuda_use(launch->queue->device, error))
         return false;
-    if (shape->k == 0) {
-        if (!ps_cuda_check(
-                cudaMemsetAsync(out, 0, (size_t)count * ps_dtype_bytes(shape->dtype), stream),
-                "cudaMemsetAsync", error))
-            return false;
-    } else {
-        if (!widen(&with, scratch + p.workspace, shape->dtype, shape->with_dtype,
-                   shape->k * shape->n, stream, error) ||
-            !widen(&in, scratch + p.workspace + p.with + p.bias, shape->dtype, shape->in_dtype,
-                   total * shape->k, stream, error))
-            return false;
-        bool fine = shape->engine == PS_MATMUL_LIBRARY
-                        ? run_library(program, stream, scratch, &p, launch->first_row, total, in, with, out,
-                                      error)
-                        : ps_cuda_check(ps_matmul_tiled(shape->dtype, total, shape->n, shape->k, in,
-                                                        with, shape->transpose ? 1 : shape->n,
-                                                        shape->transpose ? shape->k : 1, out, stream),
-                                        "launching kernel tiled", error);
-        if (!fine)
-            return false;
-    }
-    if (bias == NULL && !shape->relu)
-        return true;
-    return (bias == NULL || widen(&bias, scratch + p.workspace + p.with, shape->dtype,
-                                  shape->bias_dtype, shape->n, stream, error)) &&
-           ps_cuda_check(
-               ps_matmul_finish(shape->dtype, out, count, shape->n, bias, shape->relu, stream),
-               "launching kernel finish", error);
+    bool fine =
+        shape->k > 0
+            ? multiply(program, launch, &p, stream, error)
+            : ps_cuda_check(
+                  cudaMemsetAsync(out, 0, (size_t)count * ps_dtype_bytes(shape->dtype), stream),
+                  "cudaMemsetAsync", error);
+    if (!fine || (bias == NULL && shape->activation == PS_ACTIVATION_NONE))
+        return fine;
+    return (bias == NULL || widen(shape, &bias, (char *)launch->scratch + p.workspace + p.with,
+                                  shape->bias_dtype, shape->bias_count, 0, stream, error)) &&
+           ps_cuda_check(ps_matmul_finish(shape->dtype, out, count, bias, shape->bias_count,
+                                          (int)shape->activation, stream),
+                         "launching kernel finish", error);
 }
 
 bool ps_matmul_cuda_run(const struct ps_program *program, const struct ps_launch *launch,

@@ -12,16 +12,17 @@
 extern "C" {
 #endif
 
-// out[m, n] = in[m, k] * with, where with[i, j] is at with[i * with_row + j * with_column].
+// out[m, n] = in[m, k] * with, where with[i, j] is at with[i * with_row + j * with_column]; in_row
+// and out_row are the distances of rows.
 cudaError_t ps_matmul_tiled(enum ps_dtype dtype, int64_t m, int64_t n, int64_t k, const void *in,
-                            const void *with, int64_t with_row, int64_t with_column, void *out,
-                            cudaStream_t stream);
-// out[i] = in[i] in another dtype; count elements.
+                            int64_t in_row, const void *with, int64_t with_row, int64_t with_column,
+                            void *out, int64_t out_row, cudaStream_t stream);
+// out[i] = in[i] in another dtype, or f32 with the mantissa's last `drop` bits rounded off.
 cudaError_t ps_matmul_widen(enum ps_dtype to, void *out, enum ps_dtype from, const void *in,
-                            int64_t count, cudaStream_t stream);
-// out[r, j] += bias[j] (NULL: nothing), then max(., 0) with relu; count = rows * n elements.
-cudaError_t ps_matmul_finish(enum ps_dtype dtype, void *out, int64_t count, int64_t n,
-                             const void *bias, bool relu, cudaStream_t stream);
+                            int64_t count, int drop, cudaStream_t stream);
+// out[i] = activation(out[i] + bias[i % bias_count]); bias NULL: nothing is added.
+cudaError_t ps_matmul_finish(enum ps_dtype dtype, void *out, int64_t count, const void *bias,
+                             int64_t bias_count, int activation, cudaStream_t stream);
 // The tiled kernel itself and its threads, to tell registers and occupancy.
 const void *ps_matmul_tiled_kernel(enum ps_dtype dtype, int *threads_out);
 

@@ -20,5 +20,11 @@ extern const struct ps_stage_type ps_stage_select;
 extern const struct ps_stage_type ps_stage_gram;
 extern const struct ps_stage_type ps_stage_covariance;
 extern const struct ps_stage_type ps_stage_correlation;
+extern const struct ps_stage_type ps_stage_take;
+extern const struct ps_stage_type ps_stage_slice;
+extern const struct ps_stage_type ps_stage_reshape;
+extern const struct ps_stage_type ps_stage_transpose;
+extern const struct ps_stage_type ps_stage_concat;
+extern const struct ps_stage_type ps_stage_stack;
 
 #endif

@@ -26,6 +26,8 @@ const struct ps_stage_type *const ps_stage_types[] = {
     &ps_stage_transpose,
     &ps_stage_concat,
     &ps_stage_stack,
+    &ps_stage_sort,
+    &ps_stage_fill,
     NULL,
 };
 

@@ -26,5 +26,7 @@ extern const struct ps_stage_type ps_stage_reshape;
 extern const struct ps_stage_type ps_stage_transpose;
 extern const struct ps_stage_type ps_stage_concat;
 extern const struct ps_stage_type ps_stage_stack;
+extern const struct ps_stage_type ps_stage_sort;
+extern const struct ps_stage_type ps_stage_fill;
 
 #endif

@@ -23,6 +23,15 @@ int64_t ps_shape_product(const int64_t *dims, int first, int end)
     return product;
 }
 
+struct ps_lines ps_shape_lines(const struct ps_port *port, int axis)
+{
+    const struct ps_array *array = &port->array;
+    struct ps_lines lines = {array->dims[axis],
+                             ps_shape_product(array->dims, axis + 1, array->rank), 0};
+    lines.per_row = ps_shape_product(array->dims, ps_shape_first(port), axis) * lines.inner;
+    return lines;
+}
+
 const struct ps_port *ps_shape_input(struct ps_stage *stage, const struct ps_scope *scope,
                                      int least, struct ps_problems *problems)
 {

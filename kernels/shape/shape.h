@@ -6,6 +6,7 @@
 #ifndef PS_KERNELS_SHAPE_SHAPE_H
 #define PS_KERNELS_SHAPE_SHAPE_H
 
+#include "kernels/shape/lines.h"
 #include "kernels/stage.h"
 
 // The first axis that the stages may touch: 1 or 0.
@@ -32,6 +33,8 @@ bool ps_shape_set_columns(struct ps_stage *stage, const char *const *names, int 
                           struct ps_problems *problems);
 // Elements of dims[first ... end).
 int64_t ps_shape_product(const int64_t *dims, int first, int end);
+// The lines of an array along an axis.
+struct ps_lines ps_shape_lines(const struct ps_port *port, int axis);
 // The place of a value that was written, else of the stage.
 struct ps_place ps_shape_place(const struct ps_stage *stage, const struct ps_value *value);
 

@@ -87,8 +87,59 @@ def others(x):
     return y, z, w
 
 
+def sorted_for(x, first):
+    """np.sort puts NaN last; descending: the reverse of the reversed, so that equals keep order."""
+    for axis in range(first, x.ndim):
+        order = np.argsort(x, axis=axis, kind="stable")
+        down = descending(x, axis)
+        at = f"axis: {axis}"
+        yield f"op: sort, {at}", np.take_along_axis(x, order, axis)
+        yield f"op: sort, {at}, indices: true", order
+        yield f"op: sort, {at}, order: descending", np.take_along_axis(x, down, axis)
+        yield f"op: sort, {at}, order: descending, indices: true", down
+
+
+def descending(x, axis):
+    n = x.shape[axis]
+    key = x.astype(object) if x.dtype.kind in "iu" else x.astype("f8")
+    rank = np.unique(x, return_inverse=True)[1].reshape(x.shape)  # whole numbers, to be negated
+    rank = np.where(np.isnan(key) if key.dtype == "f8" else False, -1, rank)
+    return np.argsort(-rank, axis=axis, kind="stable").astype("i8") if n else np.zeros(x.shape, "i8")
+
+
+def filled_for(x, first):
+    if x.dtype.kind != "f":
+        return
+    for axis in range(first, x.ndim):
+        for ends, longest in [("keep", 0), ("nearest", 0), ("keep", 2), ("nearest", 3)]:
+            for kind in ["previous", "next"] + (["linear"] if x.dtype != "f2" else []):
+                more = f", longest: {longest}" if longest else ""
+                want = np.apply_along_axis(filled, axis, x, kind, ends, longest) if x.size else x
+                yield f"op: fill, with: {kind}, axis: {axis}, ends: {ends}{more}", want
+        yield f"op: fill, with: value, value: -1.5, axis: {axis}", np.where(np.isnan(x), x.dtype.type(-1.5), x)
+
+
+def filled(line, kind, ends, longest):
+    out, n = line.copy(), len(line)
+    good = np.flatnonzero(~np.isnan(line))
+    for i in np.flatnonzero(np.isnan(line)):
+        before, after = good[good < i], good[good > i]
+        p, q = before[-1] if len(before) else -1, after[0] if len(after) else n
+        if longest and q - p - 1 > longest:
+            continue
+        if kind == "linear" and p >= 0 and q < n:
+            with np.errstate(all="ignore"):
+                out[i] = np.interp(i, [p, q], line[[p, q]].astype("f8"))
+        elif p >= 0 and (kind == "previous" or (ends == "nearest" and q >= n) or
+                         (kind == "linear" and ends == "nearest")):
+            out[i] = line[p]
+        elif q < n and (kind == "next" or ends == "nearest"):
+            out[i] = line[q]
+    return out
+
+
 def stages_for(x, first):
-    for make in (takes, slices, shapes, joins) if x.ndim > first else ():
+    for make in (takes, slices, shapes, joins, sorted_for, filled_for) if x.ndim > first else ():
         yield from make(x, first)
     if x.ndim == first:
         y, z, w = others(x)
@@ -205,6 +256,20 @@ def main():
     for shape in [(7, 5), (6,), (3, 40, 36), (0, 4)]:
         check_all(f"whole-{'x'.join(map(str, shape))}", array(random, shape, "f8"), 0,
                   ", load: whole", few[:1], every=2)
+    for n, rows in [(1, 9), (31, 40), (1000, 3), (2049, 2), (5000, 2)]:
+        x = array(random, (rows, n), "f8")
+        x[random.random(x.shape) < 0.3] = np.nan
+        x[random.random(x.shape) < 0.3] = 1
+        x[random.random(x.shape) < 0.1] = -0.0
+        x[random.random(x.shape) < 0.1] = 0
+        x[random.random(x.shape) < 0.05] = np.inf
+        x[-1, : n // 2] = np.nan
+        x[0, n // 2:] = np.nan
+        check(f"lines-{n}", {"x": x}, [(f"{s}, in: x", want) for make in (sorted_for, filled_for)
+                                       for s, want in make(x, 1)], "", few)
+        x = x[:, :200, None].astype("f4").repeat(3, axis=2) * np.array([1, -1, 2], "f4")
+        check(f"columns-{n}", {"x": x}, [(f"{s}, in: x", want) for make in (sorted_for, filled_for)
+                                         for s, want in make(x, 1)], "", few)
     for rows in [0, 1, 101]:
         x = array(random, (rows, 3, 5), "i4")
         check(f"chain-{rows}", {"x": x}, list(chain(x)))

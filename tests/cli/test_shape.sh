@@ -43,6 +43,7 @@ job faults.yaml "inputs:
   long: {format: pattern, shape: [4, 5, 2]}
   line: {format: pattern, shape: [4]}
   table: {format: pattern, shape: [4, 3], load: whole}
+  ints: {format: pattern, shape: [4, 3], dtype: i32}
 stages:
   - {name: f1, op: take, in: t, columns: [a, bb, '0']}
   - {name: f2, op: take, in: t}
@@ -68,6 +69,12 @@ stages:
   - {name: f22, op: concat, in: [cube, cub]}
   - {name: f23, op: stack, in: [cube, line]}
   - {name: f24, op: reshape, in: cube, shape: [4294967296, 4294967296, 4294967296]}
+  - {name: f25, op: sort, in: line}
+  - {name: f26, op: fill, in: ints, with: previous}
+  - {name: f27, op: fill, in: cube, with: value}
+  - {name: f28, op: fill, in: cube, with: next, value: 3}
+  - {name: f29, op: fill, in: cube, with: value, value: 1e300}
+  - {name: f30, op: fill, in: cube, with: value, value: 0, ends: nearest}
 outputs: {f1: {path: out.npy}}
 run: {backend: $backend}"
 expect 2 "$PENSTOCK" plan faults.yaml
@@ -85,7 +92,9 @@ says "'t' has no column 'bb' (columns: a, b, c, d); did you mean 'b'?" "no colum
     "'long' is f32[4, 5, 2], 'cube' is f32[4, 3, 2]: they must be alike but for axis 2" \
     "'table' is whole but 'cube' is streamed" "the stage stack makes columns" \
     "no array 'cub' here, did you mean 'cube'?" "'line' is f32[4], 'cube' is f32[4, 3, 2]"
-[ "$(grep -c ': error: ' stderr)" = 28 ] || fail "$(grep -c ': error: ' stderr) errors, not 28"
+says "fill of 'ints' (i32): only floats have NaN" "value needs \`value\`" \
+    "has no meaning with \`with: next\`" "1e+300 is beyond f32" "has no meaning with \`with: value\`"
+[ "$(grep -c ': error: ' stderr)" = 34 ] || fail "$(grep -c ': error: ' stderr) errors, not 34"
 absent out.npy
 
 # ---- Against NumPy ----

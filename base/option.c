@@ -41,6 +41,7 @@ static void free_lists(struct ps_value *value)
         free(value->texts[i]);
     free(value->words);
     free(value->texts);
+    free(value->text_places);
     free(value->quoted);
     free(value->places);
     free(value->picks);
@@ -48,6 +49,7 @@ static void free_lists(struct ps_value *value)
     free(value->numbers);
     value->words = NULL;
     value->texts = NULL;
+    value->text_places = NULL;
     value->quoted = NULL;
     value->places = NULL;
     value->picks = NULL;
@@ -75,6 +77,7 @@ const char *ps_kind_name(enum ps_kind kind)
         [PS_CHOICES] = "choices", [PS_DTYPE] = "dtype",   [PS_NAME] = "array",
         [PS_NAMES] = "arrays",    [PS_WORDS] = "words",   [PS_SHAPE] = "shape",
         [PS_PARAMS] = "params",   [PS_TYPES] = "types",   [PS_AXES] = "axes",
+        [PS_TERMS] = "expressions",
     };
     return names[kind];
 }
@@ -117,6 +120,7 @@ char *ps_option_expected(const struct ps_option *option, char *out, size_t out_s
         [PS_WORDS] = "a word or a list of words",
         [PS_SHAPE] = "a list of whole numbers such as [1000, 256]",
         [PS_PARAMS] = "a mapping of names to numbers such as {gain: 1.5}",
+        [PS_TERMS] = "a mapping of names to expressions such as {a: \"x - 1\"}",
         [PS_AXES] = "rows, all, an axis number or a list of axis numbers",
     };
     struct ps_text text = {0};
@@ -278,7 +282,7 @@ static bool no_memory(const struct ps_value *value, struct ps_place place,
 static bool is_list_kind(enum ps_kind kind)
 {
     return kind == PS_CHOICES || kind == PS_NAMES || kind == PS_PATHS || kind == PS_WORDS || kind == PS_SHAPE ||
-           kind == PS_AXES || kind == PS_PARAMS;
+           kind == PS_AXES || kind == PS_PARAMS || kind == PS_TERMS;
 }
 
 // The word as `choices` has it: a dtype may be written under its other names.
@@ -391,6 +395,8 @@ bool ps_value_from_scalar(struct ps_value *value, const char *text, bool quoted,
         return parse_choice(value, text, place, problems, &value->choice);
     case PS_DTYPE:
         return ps_dtype_parse(text, &value->dtype) || wrong(value, text, place, "", problems);
+    case PS_TERMS:
+        return wrong(value, text, place, "", problems);
     case PS_TYPES:
         return parse_type(value, text, place, problems);
     case PS_AXES:
@@ -537,6 +543,26 @@ bool ps_value_add_type(struct ps_value *value, const char *key, bool key_quoted,
         return no_memory(value, place, problems);
     }
     value->texts[value->count - 1] = copy;
+    return true;
+}
+
+bool ps_value_add_term(struct ps_value *value, const char *key, struct ps_place key_place,
+                       const char *text, struct ps_place place, struct ps_problems *problems)
+{
+    size_t n = (size_t)value->count + 1;
+    char *copy = ps_strdup(text);
+    char **texts = realloc(value->texts, n * sizeof *texts);
+    if (texts != NULL)
+        value->texts = texts;
+    struct ps_place *places = realloc(value->text_places, n * sizeof *places);
+    if (places != NULL)
+        value->text_places = places;
+    if (!copy || !texts || !places || !append(value, key, false, key_place, 0, 0, 0)) {
+        free(copy);
+        return no_memory(value, place, problems);
+    }
+    value->texts[n - 1] = copy;
+    value->text_places[n - 1] = place;
     return true;
 }
 

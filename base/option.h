@@ -27,6 +27,7 @@ enum ps_kind {
     PS_SHAPE,    // a list of whole numbers >= -1
     PS_PARAMS,   // a mapping of names to numbers
     PS_TYPES,    // one of `choices` (dtypes under any of their names), or a mapping of names to them
+    PS_TERMS,    // a mapping of names to texts, in order
     PS_AXES,     // rows, all, one axis number or a list of them
 };
 
@@ -56,11 +57,12 @@ struct ps_value {
     enum ps_dtype dtype;
     int choice;            // CHOICE: position in choices
     int count;             // of the lists below
-    char **words;          // NAMES WORDS CHOICES, PARAMS and TYPES keys
+    char **words;          // NAMES WORDS CHOICES; the keys of PARAMS, TYPES, TERMS
     bool *quoted;          // WORDS, TYPES keys: written in quotes, so never a number
     struct ps_place *places; // one per list element
     int *picks;            // CHOICES: positions in choices
-    char **texts;          // TYPES: the word for each key, as `choices` has it
+    char **texts;          // TYPES: the word for each key, as `choices` has it; TERMS
+    struct ps_place *text_places; // TERMS
     int64_t *integers;     // SHAPE, AXES (rows = 0 with count 1; all: count -1)
     double *numbers;       // PARAMS values
 };
@@ -98,6 +100,9 @@ bool ps_value_add_param(struct ps_value *value, const char *key, struct ps_place
 bool ps_value_add_type(struct ps_value *value, const char *key, bool key_quoted,
                        struct ps_place key_place, const char *word, struct ps_place place,
                        struct ps_problems *problems);
+// Appends one key and its text to a PS_TERMS value.
+bool ps_value_add_term(struct ps_value *value, const char *key, struct ps_place key_place,
+                       const char *text, struct ps_place place, struct ps_problems *problems);
 // The value as YAML flow text ("gzip-4", "[mean, std]", "{gain: 1.5}"), for provenance.
 struct ps_text;
 void ps_value_print(const struct ps_value *value, struct ps_text *out);

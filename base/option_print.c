@@ -73,6 +73,16 @@ static void print_types(const struct ps_value *value, struct ps_text *out)
     ps_text_add(out, "}");
 }
 
+static void print_terms(const struct ps_value *value, struct ps_text *out)
+{
+    ps_text_add(out, "{");
+    for (int i = 0; i < value->count; i++) {
+        ps_text_printf(out, "%s%s: ", i > 0 ? ", " : "", value->words[i]);
+        print_word(value->texts[i], true, out);
+    }
+    ps_text_add(out, "}");
+}
+
 void ps_value_print(const struct ps_value *value, struct ps_text *out)
 {
     if (value->automatic) {
@@ -82,6 +92,9 @@ void ps_value_print(const struct ps_value *value, struct ps_text *out)
     switch (value->option->kind) {
     case PS_PARAMS:
         print_params(value, out);
+        return;
+    case PS_TERMS:
+        print_terms(value, out);
         return;
     case PS_TYPES:
         if (value->count > 0)

@@ -8,7 +8,8 @@
 #include <string.h>
 
 static void add(struct ps_problems *problems, bool is_warning, enum ps_status status,
-                struct ps_place place, const char *format, va_list arguments)
+                struct ps_place place, struct ps_inside inside, const char *format,
+                va_list arguments)
 {
     // Counted even when it is not kept: an error must never pass unnoticed.
     problems->error_count += !is_warning;
@@ -22,7 +23,7 @@ static void add(struct ps_problems *problems, bool is_warning, enum ps_status st
     char *text = NULL;
     if (vasprintf(&text, format, arguments) < 0)
         return;
-    list[problems->count++] = (struct ps_problem){is_warning, status, place, text};
+    list[problems->count++] = (struct ps_problem){is_warning, status, place, inside, text};
     problems->left_out--;
 }
 
@@ -31,7 +32,16 @@ void ps_problem_add(struct ps_problems *problems, enum ps_status status, struct 
 {
     va_list arguments;
     va_start(arguments, format);
-    add(problems, false, status, place, format, arguments);
+    add(problems, false, status, place, (struct ps_inside){0}, format, arguments);
+    va_end(arguments);
+}
+
+void ps_problem_add_inside(struct ps_problems *problems, enum ps_status status,
+                           struct ps_place place, struct ps_inside inside, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    add(problems, false, status, place, inside, format, arguments);
     va_end(arguments);
 }
 
@@ -39,7 +49,7 @@ void ps_problem_warn(struct ps_problems *problems, struct ps_place place, const 
 {
     va_list arguments;
     va_start(arguments, format);
-    add(problems, true, PS_OK, place, format, arguments);
+    add(problems, true, PS_OK, place, (struct ps_inside){0}, format, arguments);
     va_end(arguments);
 }
 
@@ -60,17 +70,21 @@ enum ps_status ps_problems_status(const struct ps_problems *problems)
     return status == PS_OK && problems->error_count > 0 ? PS_DEVICE : status;
 }
 
+struct placed {
+    const struct ps_problem *problem;
+    struct ps_place place;
+};
+
 static int by_place(const void *a, const void *b)
 {
-    const struct ps_problem *x = *(const struct ps_problem *const *)a;
-    const struct ps_problem *y = *(const struct ps_problem *const *)b;
+    const struct placed *x = a, *y = b;
     if (x->place.source != y->place.source)
         return x->place.source < y->place.source ? -1 : 1;
     if (x->place.line != y->place.line)
         return x->place.line < y->place.line ? -1 : 1;
     if (x->place.column != y->place.column)
         return x->place.column < y->place.column ? -1 : 1;
-    return x < y ? -1 : x > y; // as they were found
+    return x->problem < y->problem ? -1 : x->problem > y->problem; // as they were found
 }
 
 static bool find_line(const struct ps_source *source, int line, const char **start, size_t *length)
@@ -131,10 +145,11 @@ static void print_excerpt(const char *line, size_t length, struct ps_place place
     ps_text_free(&marks);
 }
 
-static void print_one(const struct ps_problem *problem, const struct ps_source *sources,
+static void print_one(const struct placed *placed, const struct ps_source *sources,
                       size_t source_count, struct ps_text *out)
 {
-    struct ps_place place = problem->place;
+    const struct ps_problem *problem = placed->problem;
+    struct ps_place place = placed->place;
     const struct ps_source *source =
         (size_t)place.source < source_count ? &sources[place.source] : NULL;
     if (source != NULL && place.line > 0 && place.source == 0) // a --set is one line: no numbers
@@ -152,16 +167,21 @@ static void print_one(const struct ps_problem *problem, const struct ps_source *
 void ps_problems_print(const struct ps_problems *problems, const struct ps_source *sources,
                        size_t source_count, struct ps_text *out)
 {
-    const struct ps_problem **sorted = malloc((problems->count + 1) * sizeof *sorted);
+    struct placed *sorted = malloc((problems->count + 1) * sizeof *sorted);
     if (sorted == NULL) {
         out->failed = true;
         return;
     }
-    for (size_t i = 0; i < problems->count; i++)
-        sorted[i] = &problems->list[i];
+    for (size_t i = 0; i < problems->count; i++) {
+        const struct ps_problem *problem = &problems->list[i];
+        size_t source = (size_t)problem->place.source;
+        sorted[i] = (struct placed){problem, problem->place};
+        if (source < source_count)
+            sorted[i].place = ps_place_inside(&sources[source], problem->place, problem->inside);
+    }
     qsort(sorted, problems->count, sizeof *sorted, by_place);
     for (size_t i = 0; i < problems->count; i++)
-        print_one(sorted[i], sources, source_count, out);
+        print_one(&sorted[i], sources, source_count, out);
     if (problems->left_out > 0)
         ps_text_printf(out, "and %zu more\n", problems->left_out);
     free(sorted);

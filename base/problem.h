@@ -17,10 +17,18 @@ struct ps_place {
     int length;
 };
 
+// A part of the value at a place, for values that go over lines or have escapes: `count` characters
+// from number `first` (from 1) on, of those that are no white space. count 0: what comes right
+// behind the one before. first 0: the whole value.
+struct ps_inside {
+    int first, count;
+};
+
 struct ps_problem {
     bool is_warning;
     enum ps_status status;
     struct ps_place place;
+    struct ps_inside inside;
     char *text;
 };
 
@@ -37,6 +45,10 @@ void ps_problem_add(struct ps_problems *problems, enum ps_status status, struct 
                     const char *format, ...) __attribute__((format(printf, 4, 5)));
 void ps_problem_warn(struct ps_problems *problems, struct ps_place place, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+// About a part of the value at place, which is shown where the sources are known.
+void ps_problem_add_inside(struct ps_problems *problems, enum ps_status status,
+                           struct ps_place place, struct ps_inside inside, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
 void ps_problems_free(struct ps_problems *problems);
 
 // A source text that places refer to.
@@ -45,6 +57,12 @@ struct ps_source {
     const char *text;
     size_t length;
 };
+
+// Characters [start, start + length) of the value `text`.
+struct ps_inside ps_inside_of(const char *text, int start, int length);
+// Where the part of the value stands in its source; `place` itself when it is not found.
+struct ps_place ps_place_inside(const struct ps_source *source, struct ps_place place,
+                                struct ps_inside inside);
 
 // Sorted by place: "job.yaml:7:22: error: ...", the line, and ^~~~ under the text. Long lines are
 // cut around the fault; bytes that are no printable UTF-8 show as "?".

@@ -133,6 +133,9 @@ static void alternatives(const struct ps_option *option, struct ps_text *out)
         ps_text_add(out, "{\"type\": \"object\", \"additionalProperties\": {\"type\": "
                          "\"number\"}}");
         break;
+    case PS_TERMS:
+        ps_text_printf(out, "{\"type\": \"object\", \"additionalProperties\": %s}", SCALAR);
+        break;
     case PS_AXES:
         ps_text_add(out, "{\"enum\": [\"rows\", \"all\"]}, ");
         one_or_list("{\"type\": \"integer\", \"minimum\": 0}", out);

@@ -95,6 +95,27 @@ static void read_params(struct ps_value *value, const struct ps_node *node,
     }
 }
 
+static void read_terms(struct ps_value *value, const struct ps_node *node,
+                       struct ps_problems *problems)
+{
+    if (node->kind != PS_NODE_MAP) {
+        wrong_shape(value, node, problems);
+        return;
+    }
+    ps_value_begin_list(value, node->place);
+    value->listed = false;
+    for (size_t i = 0; i < node->count; i++) {
+        const struct ps_node *key = node->keys[i], *item = node->items[i];
+        if (!ps_config_check_name(key->text, "an expression", key->place, problems))
+            continue;
+        if (item->kind != PS_NODE_SCALAR || item->is_null)
+            ps_problem_add(problems, PS_USAGE, item->place, "%s.%s %s; expected an expression",
+                           value->option->key, key->text, shape_of(item));
+        else
+            ps_value_add_term(value, key->text, key->place, item->text, item->place, problems);
+    }
+}
+
 static void read_types(struct ps_value *value, const struct ps_node *node,
                        struct ps_problems *problems)
 {
@@ -187,6 +208,8 @@ static void read_value(struct ps_value *value, const struct ps_node *node, const
     bool fine = node->kind == PS_NODE_LIST && kind == PS_PATHS;
     if (kind == PS_PARAMS)
         read_params(value, node, problems);
+    else if (kind == PS_TERMS)
+        read_terms(value, node, problems);
     else if (kind == PS_TYPES && node->kind == PS_NODE_MAP)
         read_types(value, node, problems);
     else if (node->kind == PS_NODE_LIST && takes_list(kind))

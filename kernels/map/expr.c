@@ -13,16 +13,40 @@ const struct ps_op_info ps_op_infos[PS_OP_COUNT] = {
 #undef PS_X
 };
 
+// Other names, most of them NumPy's.
+#define OTHER_NAMES(X)                                                                             \
+    X("deg", DEGREES)                                                                              \
+    X("rad", RADIANS)                                                                              \
+    X("deg2rad", RADIANS)                                                                          \
+    X("rad2deg", DEGREES)                                                                          \
+    X("absolute", ABS)                                                                             \
+    X("power", POW)                                                                                \
+    X("mod", MOD)                                                                                  \
+    X("remainder", MOD)                                                                            \
+    X("minimum", MIN)                                                                              \
+    X("maximum", MAX)                                                                              \
+    X("rint", ROUND)                                                                               \
+    X("fix", TRUNC)                                                                                \
+    X("arcsin", ASIN)                                                                              \
+    X("arccos", ACOS)                                                                              \
+    X("arctan", ATAN)                                                                              \
+    X("arctan2", ATAN2)                                                                            \
+    X("arcsinh", ASINH)                                                                            \
+    X("arccosh", ACOSH)                                                                            \
+    X("arctanh", ATANH)
+
 const char *const ps_expr_words[] = {
 #define PS_X(NAME, name, word, arguments, rule) word,
     PS_MAP_OPS(PS_X)
 #undef PS_X
-        "clip",
+#define PS_X(name, OP) name,
+        OTHER_NAMES(PS_X)
+#undef PS_X
+            "clip",
     "cast",
     "nan_to_num",
     "poly",
-    "deg",
-    "rad",
+    "square",
     "and",
     "or",
     "not",
@@ -34,6 +58,25 @@ const char *const ps_expr_words[] = {
     "e",
     "inf",
     "nan"};
+
+int ps_expr_function(const char *name)
+{
+    static const struct {
+        const char *name;
+        int op;
+    } others[] = {
+#define PS_X(name, OP) {name, PS_OP_##OP},
+        OTHER_NAMES(PS_X)
+#undef PS_X
+    };
+    for (int op = 0; op < PS_OP_COUNT; op++)
+        if (strcmp(ps_op_infos[op].word, name) == 0)
+            return op;
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (strcmp(others[i].name, name) == 0)
+            return others[i].op;
+    return -1;
+}
 
 int ps_expr_word_count(void)
 {

@@ -38,6 +38,9 @@ int ps_parse_unexpected(struct ps_parser *p, const char *wanted); // "unexpected
 int ps_parse_add(struct ps_parser *p, struct ps_node node, size_t start);
 int ps_parse_add_op(struct ps_parser *p, enum ps_map_op op, int a, int b, int c, size_t start);
 
+// The operation that a function's name stands for; -1: none, or more than one operation.
+int ps_expr_function(const char *name);
+
 int ps_parse_whole(struct ps_parser *p);   // a whole expression
 int ps_parse_primary(struct ps_parser *p); // a number, name, call or parenthesis
 

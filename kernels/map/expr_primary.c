@@ -79,12 +79,12 @@ static int finish_fold(struct ps_parser *p, enum ps_map_op op, const char *name,
     return result;
 }
 
-static int finish_op(struct ps_parser *p, enum ps_map_op op, const int *list, int count,
-                     size_t start)
+static int finish_op(struct ps_parser *p, enum ps_map_op op, const char *name, const int *list,
+                     int count, size_t start)
 {
     int need = ps_op_infos[op].arguments;
     if (count != need)
-        return wrong_count(p, ps_op_infos[op].word, start, count, need);
+        return wrong_count(p, name, start, count, need);
     return ps_parse_add_op(p, op, list[0], need > 1 ? list[1] : 0, need > 2 ? list[2] : 0, start);
 }
 
@@ -170,11 +170,12 @@ static int parse_call(struct ps_parser *p, const char *name, size_t start)
         return finish_clean(p, list, count, start);
     if (strcmp(name, "poly") == 0)
         return finish_poly(p, list, count, start);
-    if (strcmp(name, "deg") == 0 || strcmp(name, "rad") == 0)
-        return finish_op(p, name[0] == 'd' ? PS_OP_DEGREES : PS_OP_RADIANS, list, count, start);
-    for (int op = 0; op < PS_OP_COUNT; op++)
-        if (strcmp(ps_op_infos[op].word, name) == 0)
-            return finish_op(p, (enum ps_map_op)op, list, count, start);
+    if (strcmp(name, "square") == 0)
+        return count != 1 ? wrong_count(p, name, start, count, 1)
+                          : ps_parse_add_op(p, PS_OP_MUL, list[0], list[0], 0, start);
+    int op = ps_expr_function(name);
+    if (op >= 0)
+        return finish_op(p, (enum ps_map_op)op, name, list, count, start);
     const char *near = ps_nearest(name, ps_expr_words, (size_t)ps_expr_word_count());
     return ps_parse_fail(p, start, start + strlen(name), "no function '%s'%s%s%s", name,
                          near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");

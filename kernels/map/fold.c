@@ -72,9 +72,11 @@ static const char *fold_integers(enum ps_map_op op, int64_t a, int64_t b, struct
         r = ps_fmod_i64(a, b);
         break;
     case PS_OP_MIN:
+    case PS_OP_FMIN:
         r = a < b ? a : b;
         break;
     case PS_OP_MAX:
+    case PS_OP_FMAX:
         r = a > b ? a : b;
         break;
     default: // SIGN
@@ -159,9 +161,10 @@ static double apply(enum ps_map_op op, double a, double b, double c)
 
 static const char *fold_test(enum ps_map_op op, double a, struct ps_typed *out)
 {
-    return integer(op == PS_OP_ISNAN   ? isnan(a) != 0
-                   : op == PS_OP_ISINF ? isinf(a) != 0
-                                       : isfinite(a) != 0,
+    return integer(op == PS_OP_ISNAN     ? isnan(a) != 0
+                   : op == PS_OP_ISINF   ? isinf(a) != 0
+                   : op == PS_OP_SIGNBIT ? signbit(a) != 0
+                                         : isfinite(a) != 0,
                    out);
 }
 

@@ -11,6 +11,9 @@ static const struct ps_option options[] = {
      .kind = PS_TEXT,
      .required = true,
      .help = "The expression, over arrays, their columns and params"},
+    {.key = "let",
+     .kind = PS_TERMS,
+     .help = "Expressions with a name each, computed once, for later ones and expr to use"},
     {.key = "params", .kind = PS_PARAMS, .help = "Numbers that the expression names"},
     {.key = "dtype",
      .kind = PS_DTYPE,
@@ -31,21 +34,14 @@ static void map_unplan(struct ps_stage *stage)
 static bool map_plan(struct ps_stage *stage, const struct ps_scope *scope,
                      struct ps_problems *problems)
 {
-    const struct ps_value *text = ps_values_get(stage->options, "expr");
-    struct ps_expr expr;
-    struct ps_expr_fault fault;
-    if (!text->given)
-        return false; // reported as missing
-    if (!ps_expr_parse(text->text, &expr, &fault)) {
-        ps_problem_add(problems, PS_USAGE, ps_map_place(text, fault.start, fault.length), "%s",
-                       fault.text);
+    struct ps_map_parts parts;
+    if (!ps_map_parts_make(stage, scope, &parts, problems))
         return false;
-    }
     stage->detail = calloc(1, sizeof(struct ps_map_detail));
-    bool fine = stage->detail != NULL && ps_map_type(stage, scope, &expr, stage->detail, problems);
+    bool fine = stage->detail != NULL && ps_map_type(stage, scope, &parts, stage->detail, problems);
     if (stage->detail == NULL)
-        ps_problem_add(problems, PS_DEVICE, text->place, "out of memory");
-    ps_expr_free(&expr);
+        ps_problem_add(problems, PS_DEVICE, stage->place, "out of memory");
+    ps_map_parts_free(&parts);
     return fine;
 }
 

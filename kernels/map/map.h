@@ -6,7 +6,7 @@
 #ifndef PS_KERNELS_MAP_MAP_H
 #define PS_KERNELS_MAP_MAP_H
 
-#include "kernels/map/expr.h"
+#include "kernels/map/map_parts.h"
 #include "kernels/stage.h"
 
 // How element i of row r of the output finds its value in an array:
@@ -57,9 +57,9 @@ struct ps_map_detail {
     int64_t row_dims[PS_RANK_MAX];
 };
 
-// Types an expression. Faults are reported at their place in the config. Fills in the stage's
+// Types a stage's texts. Faults are reported at their place in the config. Fills in the stage's
 // output part and *detail.
-bool ps_map_type(struct ps_stage *stage, const struct ps_scope *scope, const struct ps_expr *expr,
+bool ps_map_type(struct ps_stage *stage, const struct ps_scope *scope, struct ps_map_parts *parts,
                  struct ps_map_detail *detail, struct ps_problems *problems);
 
 // A fused step as one program.

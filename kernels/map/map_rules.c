@@ -10,8 +10,9 @@ static struct ps_typed arithmetic(struct ps_typer *t, enum ps_map_op op, struct 
 {
     bool two = ps_op_infos[op].arguments == 2;
     enum ps_dtype dtype = two ? ps_type_common(a, b) : ps_type_default(a);
-    if (dtype == PS_BOOL && (op == PS_OP_MIN || op == PS_OP_MAX))
-        return ps_type_binary(t, op == PS_OP_MIN ? PS_OP_AND : PS_OP_OR, a, b, PS_BOOL, PS_BOOL);
+    bool least = op == PS_OP_MIN || op == PS_OP_FMIN;
+    if (dtype == PS_BOOL && (least || op == PS_OP_MAX || op == PS_OP_FMAX))
+        return ps_type_binary(t, least ? PS_OP_AND : PS_OP_OR, a, b, PS_BOOL, PS_BOOL);
     dtype = dtype == PS_BOOL ? PS_I8 : dtype;
     if (op == PS_OP_POW && ps_dtype_is_integer(dtype) && b.kind == PS_TYPED_INT && b.integer < 0)
         return ps_type_fail(t,
@@ -190,6 +191,8 @@ static struct ps_typed test(struct ps_typer *t, enum ps_map_op op, struct ps_typ
 {
     if (ps_dtype_is_float(a.dtype))
         return ps_type_unary(t, op, a, a.dtype, PS_BOOL);
+    if (op == PS_OP_SIGNBIT)
+        return ps_type_compare(t, PS_OP_LT, a, (struct ps_typed){.kind = PS_TYPED_INT});
     // An integer is never NaN or infinite, whatever it is: compare it with itself.
     return ps_type_binary(t, op == PS_OP_ISFINITE ? PS_OP_EQ : PS_OP_NE, a, a,
                           a.dtype == PS_BOOL ? PS_U8 : a.dtype, PS_BOOL);

@@ -247,19 +247,3 @@ bool ps_map_shape_finish(const struct ps_map_shape *shape, struct ps_stage *stag
     find_axes(stage, scope, detail);
     return keep_columns(stage, scope, detail, error);
 }
-
-struct ps_place ps_map_place(const struct ps_value *expr, int start, int length)
-{
-    struct ps_place place = expr->place;
-    int size = 0;
-    for (const char *p = expr->text; *p != '\0'; p++) {
-        size += ((unsigned char)*p & 0xc0) != 0x80;
-        if (*p == '\n')
-            return place;
-    }
-    if (place.line == 0 || (place.length != size && place.length != size + 2))
-        return place; // folded, or with escapes: the whole value is shown
-    place.column += start + (place.length == size + 2);
-    place.length = length;
-    return place;
-}

@@ -30,8 +30,4 @@ bool ps_map_shape_finish(const struct ps_map_shape *shape, struct ps_stage *stag
                          const struct ps_scope *scope, enum ps_dtype dtype,
                          struct ps_map_detail *detail, struct ps_error *error);
 
-// Where characters [start, start + length) of an expression stand in the config: exact for an
-// expression on one line, else the whole value.
-struct ps_place ps_map_place(const struct ps_value *expr, int start, int length);
-
 #endif

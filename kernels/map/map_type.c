@@ -73,7 +73,7 @@ static bool is_function(const char *name)
 static struct ps_typed unknown_name(struct ps_typer *t, const struct ps_value *params)
 {
     int words = ps_expr_word_count(), count = 0;
-    int most = t->scope->count + params->count + words;
+    int most = t->scope->count + params->count + t->parts->count + words;
     const char **names = calloc((size_t)most, sizeof *names);
     struct ps_text list = {0};
     for (int i = 0; names != NULL && i < t->scope->count; i++) {
@@ -85,6 +85,10 @@ static struct ps_typed unknown_name(struct ps_typer *t, const struct ps_value *p
     for (int i = 0; names != NULL && i < params->count; i++) {
         names[count++] = params->words[i];
         ps_text_printf(&list, "%s%s", list.length > 0 ? ", " : "", params->words[i]);
+    }
+    for (int i = 0; names != NULL && t->parts->list + i < t->part; i++) {
+        names[count++] = t->parts->list[i].name;
+        ps_text_printf(&list, "%s%s", list.length > 0 ? ", " : "", t->parts->list[i].name);
     }
     for (int i = 0; names != NULL && i < words; i++)
         names[count++] = ps_expr_words[i];
@@ -153,12 +157,27 @@ static struct ps_typed load(struct ps_typer *t, int port, int column)
                         array->dtype);
 }
 
+// A name of `let`, whose value is the register it was computed in.
+static struct ps_typed type_term(struct ps_typer *t, const struct ps_map_part *term)
+{
+    if (term >= t->part)
+        return ps_type_fail(t, "'%s' is defined %s; an expression of `let` uses earlier ones only",
+                            term->name, term == t->part ? "by itself" : "after this");
+    if (t->node->kind == PS_NODE_COLUMN)
+        return ps_type_fail(t, "'%s' is computed here and has no columns: name those of arrays",
+                            term->name);
+    return term->value;
+}
+
 static struct ps_typed type_name(struct ps_typer *t)
 {
     const struct ps_value *params = ps_values_get(t->stage->options, "params");
     const struct ps_node *node = t->node;
     int param = node->kind == PS_NODE_NAME ? find_param(params, node->name) : -1;
     int port = find_port(t->scope, node->name), column = -1;
+    int term = ps_map_parts_find(t->parts, node->name);
+    if (term >= 0)
+        return type_term(t, &t->parts->list[term]);
     if (param >= 0)
         return type_param(params, param);
     struct ps_typed number = {.kind = PS_TYPED_FLOAT};
@@ -166,7 +185,7 @@ static struct ps_typed type_name(struct ps_typer *t)
         return number;
     if (port < 0)
         return unknown_name(t, params);
-    if (ps_stage_use(t->stage, t->scope, node->name, t->expr->place, t->problems) < 0) {
+    if (ps_stage_use(t->stage, t->scope, node->name, t->part->place, t->problems) < 0) {
         t->failed = true; // reported with that array
         return (struct ps_typed){0};
     }
@@ -194,12 +213,11 @@ static struct ps_typed type_node(struct ps_typer *t, const struct ps_typed *valu
     }
 }
 
-// Names and shapes first: how a leaf is addressed depends on the shape of all.
-static bool gather_shape(struct ps_typer *t, const struct ps_expr *expr)
+static void add_shapes(struct ps_typer *t)
 {
     const struct ps_value *params = ps_values_get(t->stage->options, "params");
-    for (int i = 0; i < expr->count && !t->failed; i++) {
-        const struct ps_node *node = t->node = &expr->nodes[i];
+    for (int i = 0; i < t->part->expr.count && !t->failed; i++) {
+        const struct ps_node *node = t->node = &t->part->expr.nodes[i];
         int port = -1;
         if (node->kind == PS_NODE_COLUMN ||
             (node->kind == PS_NODE_NAME && find_param(params, node->name) < 0))
@@ -211,12 +229,24 @@ static bool gather_shape(struct ps_typer *t, const struct ps_expr *expr)
         if (fault != NULL)
             ps_type_fail(t, "%s", fault);
     }
+}
+
+// Names and shapes first: how a leaf is addressed depends on the shape of all.
+static bool gather_shape(struct ps_typer *t)
+{
+    const struct ps_map_part *list = t->parts->list, *end = list + t->parts->count;
+    for (t->part = list; t->part < end; t->part++)
+        if (t->part->used)
+            add_shapes(t);
+    t->part = list;
     const struct ps_port *culprit = NULL;
     const char *fault = t->failed ? NULL : ps_map_shape_settle(&t->shape, &culprit);
-    for (int i = 0; fault != NULL && !t->failed; i++) {
-        t->node = &expr->nodes[i];
-        if (t->node->name != NULL && strcmp(t->node->name, culprit->name) == 0)
-            ps_type_fail(t, "%s", fault);
+    for (; fault != NULL && t->part < end; t->part++) {
+        for (int i = 0; t->part->used && !t->failed && i < t->part->expr.count; i++) {
+            t->node = &t->part->expr.nodes[i];
+            if (t->node->name != NULL && strcmp(t->node->name, culprit->name) == 0)
+                ps_type_fail(t, "%s", fault);
+        }
     }
     return !t->failed;
 }
@@ -237,26 +267,34 @@ static void finish(struct ps_typer *t, struct ps_typed result)
         ps_type_fail(t, "%s", error.text);
 }
 
-bool ps_map_type(struct ps_stage *stage, const struct ps_scope *scope, const struct ps_expr *expr,
+// The value of the part that t->part is.
+static struct ps_typed type_part(struct ps_typer *t)
+{
+    const struct ps_expr *expr = &t->part->expr;
+    struct ps_typed result = {0}, *values = calloc((size_t)expr->count, sizeof *values);
+    t->node = &expr->nodes[0];
+    if (values == NULL)
+        return ps_type_fail(t, "out of memory for the expression");
+    for (int i = 0; i < expr->count && !t->failed; i++) {
+        t->node = &expr->nodes[i];
+        result = values[i] = type_node(t, values);
+    }
+    free(values);
+    return result;
+}
+
+bool ps_map_type(struct ps_stage *stage, const struct ps_scope *scope, struct ps_map_parts *parts,
                  struct ps_map_detail *detail, struct ps_problems *problems)
 {
-    struct ps_typer t = {.stage = stage,
-                         .scope = scope,
-                         .detail = detail,
-                         .problems = problems,
-                         .expr = ps_values_get(stage->options, "expr")};
-    struct ps_typed *values = calloc((size_t)expr->count, sizeof *values);
-    t.node = &expr->nodes[0];
-    if (values == NULL)
-        ps_type_fail(&t, "out of memory for the expression");
-    else if (gather_shape(&t, expr)) {
-        for (int i = 0; i < expr->count && !t.failed; i++) {
-            t.node = &expr->nodes[i];
-            values[i] = type_node(&t, values);
-        }
+    struct ps_typer t = {
+        .stage = stage, .scope = scope, .detail = detail, .problems = problems, .parts = parts};
+    gather_shape(&t);
+    for (int i = 0; i < parts->count && !t.failed; i++) {
+        t.part = &parts->list[i];
+        if (t.part->used)
+            parts->list[i].value = type_part(&t);
     }
     if (!t.failed)
-        finish(&t, values[expr->count - 1]);
-    free(values);
+        finish(&t, parts->list[parts->count - 1].value);
     return !t.failed;
 }

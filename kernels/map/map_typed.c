@@ -14,8 +14,7 @@ struct ps_typed ps_type_fail(struct ps_typer *t, const char *format, ...)
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
     if (!t->failed)
-        ps_problem_add(t->problems, PS_USAGE,
-                       ps_map_place(t->expr, t->node->start, t->node->length), "%s", text);
+        ps_map_part_fault(t->part, t->node->start, t->node->length, text, t->problems);
     t->failed = true;
     return (struct ps_typed){0};
 }

@@ -12,10 +12,11 @@
 struct ps_typer {
     struct ps_stage *stage;
     const struct ps_scope *scope;
-    const struct ps_value *expr;
+    struct ps_map_parts *parts;
+    const struct ps_map_part *part; // that is being typed
     struct ps_map_detail *detail;
     struct ps_problems *problems;
-    const struct ps_node *node; // that is being typed
+    const struct ps_node *node; // of it
     struct ps_map_shape shape;
     bool failed;
 };

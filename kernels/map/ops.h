@@ -31,7 +31,9 @@ enum ps_op_rule {
     X(FMOD, fmod, "fmod", 2, ARITHMETIC)                                                           \
     X(POW, pow, "pow", 2, ARITHMETIC)                                                              \
     X(MIN, min, "min", 2, ARITHMETIC)                                                              \
-    X(MAX, max, "max", 2, ARITHMETIC)
+    X(MAX, max, "max", 2, ARITHMETIC)                                                              \
+    X(FMIN, fmin, "fmin", 2, ARITHMETIC)                                                           \
+    X(FMAX, fmax, "fmax", 2, ARITHMETIC)
 #define PS_MAP_OPS_ALL1(X)                                                                         \
     X(NEG, neg, "", 1, ARITHMETIC)                                                                 \
     X(ABS, abs, "abs", 1, ARITHMETIC)                                                              \
@@ -82,12 +84,14 @@ enum ps_op_rule {
     X(ATAN2, atan2, "atan2", 2, FLOAT)                                                             \
     X(HYPOT, hypot, "hypot", 2, FLOAT)                                                             \
     X(COPYSIGN, copysign, "copysign", 2, FLOAT)                                                    \
-    X(NEXTAFTER, nextafter, "nextafter", 2, FLOAT)
+    X(NEXTAFTER, nextafter, "nextafter", 2, FLOAT)                                                 \
+    X(HEAVISIDE, heaviside, "heaviside", 2, FLOAT)
 #define PS_MAP_OPS_FLOAT3(X) X(FMA, fma, "fma", 3, FLOAT)
 #define PS_MAP_OPS_TEST(X)                                                                         \
     X(ISNAN, isnan, "isnan", 1, TEST)                                                              \
     X(ISINF, isinf, "isinf", 1, TEST)                                                              \
-    X(ISFINITE, isfinite, "isfinite", 1, TEST)
+    X(ISFINITE, isfinite, "isfinite", 1, TEST)                                                     \
+    X(SIGNBIT, signbit, "signbit", 1, TEST)
 // The rest are written out where they are needed.
 #define PS_MAP_OPS_OTHER(X)                                                                        \
     X(EQ, eq, "", 2, COMPARE)                                                                      \

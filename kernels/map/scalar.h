@@ -187,6 +187,14 @@ PS_FN unsigned char ps_ones(unsigned long long x)
     PS_FN T ps_max_##N(T a, T b)                                                                   \
     {                                                                                              \
         return a > b ? a : b;                                                                      \
+    }                                                                                              \
+    PS_FN T ps_fmin_##N(T a, T b)                                                                  \
+    {                                                                                              \
+        return a < b ? a : b;                                                                      \
+    }                                                                                              \
+    PS_FN T ps_fmax_##N(T a, T b)                                                                  \
+    {                                                                                              \
+        return a > b ? a : b;                                                                      \
     }
 
 PS_UNSIGNED_OPS(unsigned char, u8)
@@ -245,6 +253,19 @@ PS_ORDER_OPS(long long, i64)
     {                                                                                              \
         return a > b || a != a ? a : b;                                                            \
     }                                                                                              \
+    /* The other one wins over NaN. */                                                             \
+    PS_FN T ps_fmin_##N(T a, T b)                                                                  \
+    {                                                                                              \
+        return a <= b || b != b ? a : b;                                                           \
+    }                                                                                              \
+    PS_FN T ps_fmax_##N(T a, T b)                                                                  \
+    {                                                                                              \
+        return a >= b || b != b ? a : b;                                                           \
+    }                                                                                              \
+    PS_FN T ps_heaviside_##N(T a, T b)                                                             \
+    {                                                                                              \
+        return a < 0 ? (T)0 : a > 0 ? (T)1 : a == 0 ? b : a;                                       \
+    }                                                                                              \
     PS_FN T ps_mod_##N(T a, T b)                                                                   \
     {                                                                                              \
         T m = fmod##F(a, b);                                                                       \
@@ -282,6 +303,10 @@ PS_ORDER_OPS(long long, i64)
     PS_FN unsigned char ps_isinf_##N(T a)                                                          \
     {                                                                                              \
         return a - a != a - a && a == a;                                                           \
+    }                                                                                              \
+    PS_FN unsigned char ps_signbit_##N(T a)                                                        \
+    {                                                                                              \
+        return copysign##F((T)1, a) < 0;                                                           \
     }                                                                                              \
     PS_FN unsigned char ps_isfinite_##N(T a)                                                       \
     {                                                                                              \

@@ -25,6 +25,7 @@ static const struct ps_option table[] = {
     {.key = "words", .kind = PS_WORDS},
     {.key = "shape", .kind = PS_SHAPE},
     {.key = "params", .kind = PS_PARAMS},
+    {.key = "terms", .kind = PS_TERMS},
     {.key = "axes", .kind = PS_AXES, .fallback = "rows"},
     {.key = NULL},
 };
@@ -218,6 +219,25 @@ static void params(void)
     ps_problems_free(&problems);
 }
 
+static void terms(void)
+{
+    struct ps_problems problems = {0};
+    struct ps_place key = {.line = 1}, place = {.line = 2};
+    struct ps_text out = {0};
+    start();
+    struct ps_value *value = value_of("terms");
+    CU_ASSERT_EQUAL(value->count, 0);
+    refuse("terms", "x - 1", false, "'x - 1'", "a mapping of names to expressions");
+    ps_value_begin_list(value, place);
+    CU_ASSERT(ps_value_add_term(value, "a", key, "x - 1", place, &problems));
+    CU_ASSERT(ps_value_add_term(value, "b", key, "t[\"odd\"] * a", place, &problems));
+    CU_ASSERT(value->count == 2 && value->places[1].line == 1 && value->text_places[1].line == 2);
+    ps_value_print(value, &out);
+    CU_ASSERT_STRING_EQUAL(out.data, "{a: \"x - 1\", b: \"t[\\\"odd\\\"] * a\"}");
+    ps_text_free(&out);
+    ps_problems_free(&problems);
+}
+
 static void wrong_defaults_are_bugs(void)
 {
     static const struct ps_option bad[] = {
@@ -238,6 +258,7 @@ int main(void)
         {"refused scalars", refused_scalars},
         {"lists", lists},
         {"params", params},
+        {"terms", terms},
         {"wrong defaults", wrong_defaults_are_bugs},
         {NULL, NULL},
     };

@@ -134,6 +134,11 @@ for d in NAMES:
     pair("a / b", e, e, np.true_divide)
     pair("min(a, b)", e, e, np.minimum)
     pair("max(a, b)", e, e, np.maximum)
+    pair("fmin(a, b)", e, e, np.fmin)
+    pair("fmax(a, b)", e, e, np.fmax)
+    pair("minimum(a, b)", e, e, np.minimum)
+    each("square(a)", e, lambda x: as_int8(x) * as_int8(x))
+    each("signbit(a)", e, np.signbit if d in FLOATS else lambda x: x < 0)
     for expr, f in COMPARE.items():
         pair(expr, e, e, exact(f))
     pair("a and b", e, e, np.logical_and)
@@ -163,6 +168,12 @@ for d in NAMES:
         pair("atan2(a, b)", e, e, np.arctan2, 3)
         pair("hypot(a, b)", e, e, np.hypot, 3)
         pair("copysign(a, b)", e, e, np.copysign)
+        pair("heaviside(a, b)", e, e, np.heaviside)
+        pair("mod(a, b)", e, e, np.remainder)
+        each("rint(a)", e, np.rint)
+        each("fix(a)", e, np.trunc)
+        each("arcsin(a)", e, lambda x: np.arcsin(x.astype("float64")).astype(x.dtype), 3)
+        each("arctanh(a)", e, lambda x: np.arctanh(x.astype("float64")).astype(x.dtype), 3)
         if d != "f16":
             pair("nextafter(a, b)", e, e, np.nextafter)
         each("nan_to_num(a)", e, np.nan_to_num)
@@ -173,6 +184,13 @@ for d in NAMES:
         each("rad(a)", e, np.radians)
         each("poly(a, 1, -2, 0.5)", e, lambda x: horner(x, (1, -2, 0.5)))
         each("clip(a, -1, 2)", e, lambda x: np.minimum(np.maximum(x, x.dtype.type(-1)), x.dtype.type(2)))
+        # Several operations in one stage: f16 is computed as f32 and rounded once.
+        wide = np.float32 if d == "f16" else NAMES[d]
+        each("(a * 3 + 0.125) / 7 - a", e, lambda x: (
+            (x.astype(wide) * 3 + x.astype(wide).dtype.type(0.125)) / x.astype(wide).dtype.type(7)
+            - x.astype(wide)).astype(x.dtype))
+        pair("a * b - b / 3", e, e, lambda x, y: (
+            x.astype(wide) * y.astype(wide) - y.astype(wide) / x.astype(wide).dtype.type(3)).astype(x.dtype))
         # A literal is weak: it takes the array's dtype.
         each("a + 0.1", e, lambda x: x + x.dtype.type(0.1))
         each("3 * a", e, lambda x: x.dtype.type(3) * x)
@@ -203,6 +221,13 @@ for a in NAMES:
             pair("where(a > b, a, b)", "few_" + a, "few_" + b,
                  lambda x, y: np.where(exact(COMPARE["a > b"])(x, y), x, y))
             pair("a == b", "few_" + a, "few_" + b, exact(COMPARE["a == b"]))
+
+# All limits of all integers against each other.
+for a in INTS:
+    for b in INTS:
+        if a != b:
+            for expr, f in COMPARE.items():
+                pair(expr, "edge_" + a, "edge_" + b, exact(f))
 
 for a, b in (("i64", "u64"), ("i64", "f64"), ("u64", "f64"), ("i64", "f32"), ("u64", "f32"), ("i32", "f32")):
     for expr, f in COMPARE.items():

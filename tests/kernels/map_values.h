@@ -132,7 +132,8 @@ static inline bool mv_same(enum ps_dtype dtype, const void *x, const void *y, in
 static inline bool mv_same_zero(const struct map_row *row, const void *x, const void *y)
 {
     bool nan;
-    return ps_dtype_is_float(row->dtype) && strncmp(row->expr, "m", 1) == 0 &&
+    const char *expr = row->expr + (row->expr[0] == 'f'); // fmin, fmax
+    return ps_dtype_is_float(row->dtype) && expr[0] == 'm' &&
            mv_rank(row->dtype, x, &nan) == 0 && mv_rank(row->dtype, y, &nan) == 0;
 }
 

@@ -147,21 +147,35 @@ static void faults_point_into_the_expression(void)
     }
 }
 
-// The place for the value as libfyaml gives it: in characters, quotes included.
-static void places_allow_for_quotes_and_utf8(void)
+// Where a fault at characters 4 and 5 is shown for a value of that text and length.
+static struct ps_place shown(const char *text, int length, const char *source)
 {
-    struct ps_value value = {.text = (char[]){"\xc3\xa4 + xx"},
-                             .place = {.line = 3, .column = 5, .length = 6}};
-    struct ps_place place = ps_map_place(&value, 4, 2);
-    CU_ASSERT_EQUAL(place.column, 9);
-    value.place.length = 8; // in quotes
-    place = ps_map_place(&value, 4, 2);
-    CU_ASSERT_EQUAL(place.column, 10);
+    struct ps_map_part part = {.text = text, .place = {.line = 3, .column = 5, .length = length}};
+    struct ps_problems problems = {0};
+    ps_map_part_fault(&part, 4, 2, "fault", &problems);
+    struct ps_place place = problems.list[0].place;
+    if (source != NULL) {
+        struct ps_source all = {"job.yaml", source, strlen(source)};
+        place = ps_place_inside(&all, place, problems.list[0].inside);
+    }
+    ps_problems_free(&problems);
+    return place;
+}
+
+// The place for the value as libfyaml gives it: in characters, without quotes.
+static void places_allow_for_escapes_and_utf8(void)
+{
+    CU_ASSERT_EQUAL(shown("\xc3\xa4 + xx", 6, NULL).column, 9);
+    struct ps_place place = shown("\xc3\xa4 + xx", 8, "\n\n   \"\\xe4 + xx\"\n"); // escaped
+    CU_ASSERT_EQUAL(place.column, 12);
     CU_ASSERT_EQUAL(place.length, 2);
-    value.place.length = 20; // folded over lines: the whole value
-    place = ps_map_place(&value, 4, 2);
+    place = shown("\xc3\xa4 + xx", 20, NULL); // over lines, without the source: the whole value
     CU_ASSERT_EQUAL(place.column, 5);
     CU_ASSERT_EQUAL(place.length, 20);
+    place = shown("\xc3\xa4 + xx", 3, "\n\n    \xc3\xa4 +\n\n      xx\n");
+    CU_ASSERT_EQUAL(place.line, 5);
+    CU_ASSERT_EQUAL(place.column, 7);
+    CU_ASSERT_EQUAL(place.length, 2);
 }
 
 struct good {
@@ -516,7 +530,7 @@ int main(void)
 {
     static const struct check_test tests[] = {
         {"faults point into the expression", faults_point_into_the_expression},
-        {"places allow for quotes and UTF-8", places_allow_for_quotes_and_utf8},
+        {"places allow for quotes and UTF-8", places_allow_for_escapes_and_utf8},
         {"dtypes and shapes", dtypes_and_shapes},
         {"precedence is Python's", precedence_is_pythons},
         {"params hide constants and stay weak", params_hide_constants_and_stay_weak},

@@ -46,6 +46,8 @@ struct ps_stage {
     int phase;                       // 0, or which of type->phases() stages this is
     struct ps_place place;           // of the stage's mapping in the config
     const struct ps_values *options; // of type->options
+    const struct ps_source *sources; // the texts that places refer to; NULL: not of a config
+    const char *folder;              // where the config's relative paths start; may be NULL
     // Filled in by plan():
     int input_count;
     int inputs[PS_STAGE_INPUTS_MAX]; // positions in scope->ports, distinct
@@ -112,6 +114,10 @@ struct ps_stage_type {
     bool (*plan)(struct ps_stage *stage, const struct ps_scope *scope,
                  struct ps_problems *problems);
     void (*unplan)(struct ps_stage *stage);
+    // Whether this very stage can run on a backend that the type has a run[] for; else `why` says
+    // what it lacks, and what to do. NULL: always.
+    bool (*offered)(const struct ps_stage *stage, enum ps_backend_id backend, char *why,
+                    size_t why_size);
     // Whether the stage may run in the same step as the ones before it (same type, same shape of a
     // row). NULL: never.
     bool (*joins)(const struct ps_step *step, const struct ps_stage *stage);

@@ -28,5 +28,6 @@ extern const struct ps_stage_type ps_stage_concat;
 extern const struct ps_stage_type ps_stage_stack;
 extern const struct ps_stage_type ps_stage_sort;
 extern const struct ps_stage_type ps_stage_fill;
+extern const struct ps_stage_type ps_stage_kernel;
 
 #endif

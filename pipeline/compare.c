@@ -182,6 +182,8 @@ double ps_compare_bound(const struct ps_stage *stage, const struct ps_plan *plan
         const struct ps_array *in = &plan->ports[stage->inputs[0]].array;
         return 2 * sqrt((double)in->dims[in->rank - 1]) + 8;
     }
+    if (strcmp(type, "kernel") == 0)
+        return ps_values_get(stage->options, "tolerance")->number;
     return strcmp(type, "map") == 0 ? 4 : 0;
 }
 

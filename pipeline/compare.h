@@ -26,7 +26,8 @@ void ps_compare_free(struct ps_compare *compare);
 void ps_compare_add(struct ps_compare *compare, int port, const void *a, const void *b,
                     size_t count, int64_t first_element);
 // Bound in ulp under which a stage matches: integers and reductions 0 (they are exact), maps 4
-// (elementary functions differ by library), matmul 2 sqrt(K) + 8 (another order of the sums).
+// (elementary functions differ by library), matmul 2 sqrt(K) + 8 (another order of the sums),
+// kernels their `tolerance`.
 // It is counted at each value, or else at the array's largest: where terms cancel, a small result
 // carries the rounding errors of large ones.
 double ps_compare_bound(const struct ps_stage *stage, const struct ps_plan *plan);

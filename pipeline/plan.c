@@ -125,6 +125,8 @@ static bool plan_phase(struct ps_plan *plan, const struct ps_config_stage *confi
                                .phase = phase,
                                .place = config->place,
                                .options = &config->options,
+                               .sources = plan->config->sources,
+                               .folder = plan->config->folder,
                                .rows = PS_ROWS_ONE_TO_ONE};
     for (int d = 0; d < PS_RANK_MAX; d++)
         stage->axes[d].port = -1;

@@ -16,6 +16,8 @@
 // Below this much input the GPU's start-up alone (0.2-0.5 s) costs more than the cpu needs.
 #define SMALL_JOB_BYTES (64u << 20)
 
+#define WHY_BYTES 320
+
 static uint64_t input_bytes(const struct ps_plan *plan)
 {
     uint64_t total = 0;
@@ -29,26 +31,44 @@ static uint64_t input_bytes(const struct ps_plan *plan)
     return total;
 }
 
-static const char *stage_without(const struct ps_plan *plan, enum ps_backend_id backend)
+// Whether every stage runs on the backend; else why the first one does not.
+static bool runs_on(const struct ps_plan *plan, enum ps_backend_id backend, char *why, size_t size)
 {
-    for (int p = plan->input_count; p < plan->port_count; p++)
-        if (plan->needed[p] && plan->stages[p - plan->input_count].type->run[backend] == NULL)
-            return plan->stages[p - plan->input_count].type->name;
-    return NULL;
+    for (int p = plan->input_count; p < plan->port_count; p++) {
+        const struct ps_stage *stage = &plan->stages[p - plan->input_count];
+        if (!plan->needed[p])
+            continue;
+        if (stage->type->run[backend] == NULL) {
+            snprintf(why, size, "stage type %s does not run on %s", stage->type->name,
+                     backend == PS_CPU ? "cpu" : "cuda");
+            return false;
+        }
+        if (stage->type->offered != NULL && !stage->type->offered(stage, backend, why, size))
+            return false;
+    }
+    return true;
 }
 
-static bool choose_auto(struct ps_plan *plan, const char *missing)
+static bool choose_auto(struct ps_plan *plan, const char *missing, struct ps_error *error)
 {
-    char size[32];
+    char size[32], no_cpu[WHY_BYTES], no_cuda[WHY_BYTES];
     uint64_t bytes = input_bytes(plan);
-    const char *without = stage_without(plan, PS_CUDA);
-    plan->backend = PS_CPU;
-    if (plan->port_count == plan->input_count)
+    bool cpu = runs_on(plan, PS_CPU, no_cpu, sizeof no_cpu);
+    bool cuda = runs_on(plan, PS_CUDA, no_cuda, sizeof no_cuda);
+    plan->backend = cpu ? PS_CPU : PS_CUDA;
+    if (!cpu && missing != NULL)
+        return ps_fail(error, PS_DEVICE, "%s; the cuda backend cannot be used: %s", no_cpu,
+                       missing);
+    if (!cpu && !cuda)
+        return ps_fail(error, PS_USAGE, "no backend runs all stages: %s; %s", no_cpu, no_cuda);
+    if (!cpu)
+        snprintf(plan->reason, sizeof plan->reason, "%s", no_cpu);
+    else if (plan->port_count == plan->input_count)
         snprintf(plan->reason, sizeof plan->reason, "there is no stage to run");
     else if (missing != NULL)
         snprintf(plan->reason, sizeof plan->reason, "%s", missing);
-    else if (without != NULL)
-        snprintf(plan->reason, sizeof plan->reason, "stage type %s does not run on cuda", without);
+    else if (!cuda)
+        snprintf(plan->reason, sizeof plan->reason, "%s", no_cuda);
     else if (bytes < SMALL_JOB_BYTES)
         snprintf(plan->reason, sizeof plan->reason,
                  "%s of input is less than what pays for starting the GPU",
@@ -64,7 +84,7 @@ static bool choose_auto(struct ps_plan *plan, const char *missing)
 bool ps_plan_backend(struct ps_plan *plan, struct ps_error *error)
 {
     static const char *const asked = "asked for by run.backend";
-    char text[400];
+    char text[400], why[WHY_BYTES];
     int choice = ps_values_get(&plan->config->run, "backend")->choice; // auto|cpu|cuda
     bool may_be_cuda = plan->compare || choice != 1;
     // Asking the driver takes a quarter of a second: not for a job that wants none of it.
@@ -72,21 +92,19 @@ bool ps_plan_backend(struct ps_plan *plan, struct ps_error *error)
     if (plan->compare) {
         if (missing != NULL)
             return ps_fail(error, PS_DEVICE, "compare needs both backends: %s", missing);
+        if (!runs_on(plan, PS_CPU, why, sizeof why))
+            return ps_fail(error, PS_USAGE, "compare needs both backends: %s", why);
         plan->backend = PS_CUDA;
         snprintf(plan->reason, sizeof plan->reason, "compare runs both; outputs are cuda's");
     } else if (choice == 0) {
-        return choose_auto(plan, missing);
+        return choose_auto(plan, missing, error);
     } else {
         plan->backend = choice == 1 ? PS_CPU : PS_CUDA;
         snprintf(plan->reason, sizeof plan->reason, "%s", asked);
         if (plan->backend == PS_CUDA && missing != NULL)
             return ps_fail(error, PS_DEVICE, "run.backend is cuda, but %s", missing);
     }
-    const char *without = stage_without(plan, plan->backend);
-    if (without != NULL)
-        return ps_fail(error, PS_USAGE, "stage type %s does not run on %s", without,
-                       plan->backend == PS_CPU ? "cpu" : "cuda");
-    return true;
+    return runs_on(plan, plan->backend, why, sizeof why) || ps_fail(error, PS_USAGE, "%s", why);
 }
 
 // ---- Sizes ----

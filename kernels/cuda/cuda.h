@@ -74,6 +74,16 @@ struct ps_cuda_module; // holds a CUlibrary/CUmodule
 bool ps_cuda_module_compile(struct ps_device *device, const char *source, const char *name,
                             const char *const *options, struct ps_cuda_module **module_out,
                             struct ps_error *error);
+// The same for a text of the user's own: faults of it are PS_USAGE, and say what `expected` is (the
+// signature). `expression` is a __global__ function of it, of any linkage ("&f", cast to its type where
+// it is overloaded); its name in the module goes into lowered_out. The text's `#line` tells files, so it has no name of its own.
+#define PS_LOWERED_MAX 1024
+struct ps_cuda_user_code {
+    const char *source, *function, *expression, *expected;
+};
+bool ps_cuda_module_compile_user(struct ps_device *device, const struct ps_cuda_user_code *code,
+                                 struct ps_cuda_module **module_out,
+                                 char lowered_out[PS_LOWERED_MAX], struct ps_error *error);
 void ps_cuda_module_free(struct ps_cuda_module *module);
 bool ps_cuda_module_kernel(struct ps_cuda_module *module, const char *kernel, CUfunction *out,
                            struct ps_error *error);
@@ -99,6 +109,9 @@ bool ps_nvrtc_architecture(int major, int minor, char *out, size_t out_size,
 bool ps_nvrtc_compile(const char *source, const char *name, const char *architecture,
                       const char *const *options, void **code_out, size_t *bytes_out,
                       struct ps_error *error);
+bool ps_nvrtc_compile_user(const struct ps_cuda_user_code *code, const char *architecture,
+                           void **code_out, size_t *bytes_out, char lowered_out[PS_LOWERED_MAX],
+                           struct ps_error *error);
 
 #ifdef __cplusplus
 }

@@ -14,6 +14,7 @@
     X(cuLaunchKernel, (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,     \
                        unsigned, CUstream, void **, void **))                                      \
     X(cuFuncGetAttribute, (int *, CUfunction_attribute, CUfunction))                               \
+    X(cuFuncSetAttribute, (CUfunction, CUfunction_attribute, int))                                 \
     X(cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *, CUfunction, int, size_t))               \
     X(cuOccupancyMaxPotentialBlockSize,                                                            \
       (int *, int *, CUfunction, CUoccupancyB2DSize, size_t, int))                                 \
@@ -33,6 +34,8 @@ const struct ps_driver *ps_driver(struct ps_error *error);
     X(nvrtcCreateProgram,                                                                          \
       (nvrtcProgram *, const char *, const char *, int, const char *const *, const char *const *)) \
     X(nvrtcCompileProgram, (nvrtcProgram, int, const char *const *))                               \
+    X(nvrtcAddNameExpression, (nvrtcProgram, const char *))                                        \
+    X(nvrtcGetLoweredName, (nvrtcProgram, const char *, const char **))                            \
     X(nvrtcGetNumSupportedArchs, (int *))                                                          \
     X(nvrtcGetSupportedArchs, (int *))                                                             \
     X(nvrtcGetCUBINSize, (nvrtcProgram, size_t *))                                                 \

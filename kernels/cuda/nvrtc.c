@@ -16,6 +16,13 @@ struct ps_cuda_module {
 
 #define OPTIONS_MAX 24
 
+// What is compiled: our own text, named, or the user's.
+struct request {
+    const char *source, *name;
+    const char *const *options;
+    const struct ps_cuda_user_code *user; // NULL: our own
+};
+
 // Rounding as IEEE says, as on the cpu: no contraction, no flush to zero, exact / and sqrt.
 static const char *const fixed_options[] = {"--fmad=false",     "--ftz=false", "--prec-div=true",
                                             "--prec-sqrt=true", "-lineinfo",   "-default-device",
@@ -33,22 +40,36 @@ static bool nvrtc_failed(nvrtcResult result, const char *call, struct ps_error *
     return true;
 }
 
-static void report_log(const struct ps_nvrtc *nvrtc, nvrtcProgram program, const char *name,
-                       struct ps_error *error)
+// What NVRTC says of the name expression only repeats what it said of the text, where it did.
+static void trim_log(char *log)
+{
+    char *names = strstr(log, "__nv_name_map");
+    if (names != NULL && names != log)
+        *names = '\0';
+    size_t length = strlen(log);
+    while (length > 0 && log[length - 1] == '\n')
+        log[--length] = '\0';
+}
+
+static void report_log(const struct ps_nvrtc *nvrtc, nvrtcProgram program,
+                       const struct request *request, struct ps_error *error)
 {
     size_t bytes = 0;
     char *log = NULL;
-    if (nvrtc->nvrtcGetProgramLogSize(program, &bytes) == NVRTC_SUCCESS && bytes > 1 &&
-        (log = malloc(bytes + 1)) != NULL &&
-        nvrtc->nvrtcGetProgramLog(program, log) == NVRTC_SUCCESS) {
+    bool told = nvrtc->nvrtcGetProgramLogSize(program, &bytes) == NVRTC_SUCCESS && bytes > 1 &&
+                (log = malloc(bytes + 1)) != NULL &&
+                nvrtc->nvrtcGetProgramLog(program, log) == NVRTC_SUCCESS;
+    if (told) {
         log[bytes] = '\0';
-        size_t length = strlen(log);
-        while (length > 0 && log[length - 1] == '\n')
-            log[--length] = '\0';
-        ps_fail(error, PS_DEVICE, "%s does not compile:\n%s", name, log);
-    } else {
-        ps_fail(error, PS_DEVICE, "%s does not compile, and NVRTC gave no reason", name);
+        trim_log(log);
     }
+    if (request->user != NULL)
+        ps_fail(error, PS_USAGE, "the kernel, expected to define %s, does not compile:\n%s",
+                request->user->expected, told ? log : "NVRTC gave no reason");
+    else if (told)
+        ps_fail(error, PS_DEVICE, "%s does not compile:\n%s", request->name, log);
+    else
+        ps_fail(error, PS_DEVICE, "%s does not compile, and NVRTC gave no reason", request->name);
     free(log);
 }
 
@@ -121,52 +142,109 @@ bool ps_nvrtc_architecture(int major, int minor, char *out, size_t out_size, str
     return true;
 }
 
-bool ps_nvrtc_compile(const char *source, const char *name, const char *architecture,
-                      const char *const *options, void **code_out, size_t *bytes_out,
-                      struct ps_error *error)
+static bool take_lowered(const struct ps_nvrtc *nvrtc, nvrtcProgram program,
+                         const struct ps_cuda_user_code *code, char lowered_out[PS_LOWERED_MAX],
+                         struct ps_error *error)
+{
+    const char *lowered = NULL;
+    if (nvrtc_failed(nvrtc->nvrtcGetLoweredName(program, code->expression, &lowered),
+                     "nvrtcGetLoweredName", error))
+        return false;
+    if (strlen(lowered) >= PS_LOWERED_MAX)
+        return ps_fail(
+            error, PS_USAGE,
+            "the name of kernel %s, with its types, is too long: declare it extern \"C\"",
+            code->function);
+    memset(lowered_out, 0, PS_LOWERED_MAX);
+    memcpy(lowered_out, lowered, strlen(lowered));
+    return true;
+}
+
+static bool compile(const struct request *request, const char *architecture, void **code_out,
+                    size_t *bytes_out, char *lowered_out, struct ps_error *error)
 {
     const struct ps_nvrtc *nvrtc = ps_nvrtc(error);
-    const char *list[OPTIONS_MAX];
+    const char *list[OPTIONS_MAX], *expression = request->user ? request->user->expression : NULL;
     char target[48];
     int count;
     nvrtcProgram program;
     snprintf(target, sizeof target, "-arch=%s", architecture);
-    if (nvrtc == NULL || !gather_options(target, options, list, &count, error) ||
-        nvrtc_failed(nvrtc->nvrtcCreateProgram(&program, source, name, 0, NULL, NULL),
-                     "nvrtcCreateProgram", error))
+    if (nvrtc == NULL || !gather_options(target, request->options, list, &count, error) ||
+        nvrtc_failed(
+            nvrtc->nvrtcCreateProgram(&program, request->source, request->name, 0, NULL, NULL),
+            "nvrtcCreateProgram", error))
         return false;
-    nvrtcResult result = nvrtc->nvrtcCompileProgram(program, count, list);
-    if (result == NVRTC_ERROR_COMPILATION || result == NVRTC_ERROR_INVALID_OPTION)
-        report_log(nvrtc, program, name, error);
+    bool fine =
+        expression == NULL || !nvrtc_failed(nvrtc->nvrtcAddNameExpression(program, expression),
+                                            "nvrtcAddNameExpression", error);
+    nvrtcResult result = fine ? nvrtc->nvrtcCompileProgram(program, count, list) : NVRTC_SUCCESS;
+    if (result == NVRTC_ERROR_COMPILATION || result == NVRTC_ERROR_INVALID_OPTION ||
+        result == NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID)
+        report_log(nvrtc, program, request, error);
     else
         nvrtc_failed(result, "nvrtcCompileProgram", error);
     bool ptx = strncmp(architecture, "compute_", 8) == 0;
-    bool fine =
-        result == NVRTC_SUCCESS && take_code(nvrtc, program, ptx, code_out, bytes_out, error);
+    fine =
+        fine && result == NVRTC_SUCCESS &&
+        (expression == NULL || take_lowered(nvrtc, program, request->user, lowered_out, error)) &&
+        take_code(nvrtc, program, ptx, code_out, bytes_out, error);
     nvrtc->nvrtcDestroyProgram(&program);
     return fine;
 }
 
+bool ps_nvrtc_compile(const char *source, const char *name, const char *architecture,
+                      const char *const *options, void **code_out, size_t *bytes_out,
+                      struct ps_error *error)
+{
+    struct request request = {source, name, options, NULL};
+    return compile(&request, architecture, code_out, bytes_out, NULL, error);
+}
+
+bool ps_nvrtc_compile_user(const struct ps_cuda_user_code *code, const char *architecture,
+                           void **code_out, size_t *bytes_out, char lowered_out[PS_LOWERED_MAX],
+                           struct ps_error *error)
+{
+    struct request request = {code->source, code->function, NULL, code};
+    return compile(&request, architecture, code_out, bytes_out, lowered_out, error);
+}
+
 // Everything that decides what the code is.
-static char *make_key(int version, const char *architecture, const char *source,
-                      const char *const *options, size_t *bytes)
+static char *make_key(int version, const char *architecture, const struct request *request,
+                      size_t *bytes)
 {
     struct ps_text key = {0};
     ps_text_printf(&key, "nvrtc %d %s", version, architecture);
     for (int i = 0; fixed_options[i] != NULL; i++)
         ps_text_printf(&key, " %s", fixed_options[i]);
-    for (int i = 0; options != NULL && options[i] != NULL; i++)
-        ps_text_printf(&key, " %s", options[i]);
+    for (int i = 0; request->options != NULL && request->options[i] != NULL; i++)
+        ps_text_printf(&key, " %s", request->options[i]);
+    if (request->user != NULL)
+        ps_text_printf(&key, " %s", request->user->expression);
     ps_text_add(&key, "\n");
-    ps_text_add(&key, source);
+    ps_text_add(&key, request->source);
     if (key.failed)
         ps_text_free(&key);
     *bytes = key.length;
     return key.data;
 }
 
-static bool get_code(struct ps_device *device, const char *source, const char *name,
-                     const char *const *options, void **code, size_t *bytes, struct ps_error *error)
+// The lowered name goes into the cache behind the code.
+static bool append_lowered(void **code, size_t *bytes, const char *lowered, struct ps_error *error)
+{
+    char *longer = realloc(*code, *bytes + PS_LOWERED_MAX);
+    if (longer == NULL) {
+        free(*code);
+        *code = NULL;
+        return ps_fail_memory(error, *bytes + PS_LOWERED_MAX, "a kernel");
+    }
+    memcpy(longer + *bytes, lowered, PS_LOWERED_MAX);
+    *code = longer;
+    *bytes += PS_LOWERED_MAX;
+    return true;
+}
+
+static bool get_code(struct ps_device *device, const struct request *request, void **code,
+                     size_t *bytes, char *lowered, struct ps_error *error)
 {
     char architecture[32];
     size_t key_bytes = 0;
@@ -175,28 +253,36 @@ static bool get_code(struct ps_device *device, const char *source, const char *n
     if (nvrtc == NULL ||
         !ps_nvrtc_architecture(gpu->major, gpu->minor, architecture, sizeof architecture, error))
         return false;
-    char *key = make_key(nvrtc->version, architecture, source, options, &key_bytes);
+    char *key = make_key(nvrtc->version, architecture, request, &key_bytes);
     if (key == NULL)
-        return ps_fail_memory(error, strlen(source), "a kernel's source");
+        return ps_fail_memory(error, strlen(request->source), "a kernel's source");
     bool fine = ps_kernel_cache_get(key, key_bytes, code, bytes);
     if (!fine) {
-        fine = ps_nvrtc_compile(source, name, architecture, options, code, bytes, error);
+        fine = compile(request, architecture, code, bytes, lowered, error) &&
+               (request->user == NULL || append_lowered(code, bytes, lowered, error));
         if (fine)
             ps_kernel_cache_put(key, key_bytes, *code, *bytes);
     }
     free(key);
-    return fine;
+    if (!fine || request->user == NULL)
+        return fine;
+    if (*bytes <= PS_LOWERED_MAX) {
+        free(*code);
+        return ps_fail(error, PS_BUG, "a kernel in the cache lacks its name");
+    }
+    *bytes -= PS_LOWERED_MAX;
+    memcpy(lowered, (char *)*code + *bytes, PS_LOWERED_MAX);
+    return true;
 }
 
-bool ps_cuda_module_compile(struct ps_device *device, const char *source, const char *name,
-                            const char *const *options, struct ps_cuda_module **module_out,
-                            struct ps_error *error)
+static bool load_module(struct ps_device *device, const struct request *request,
+                        struct ps_cuda_module **module_out, char *lowered, struct ps_error *error)
 {
     const struct ps_driver *driver = ps_driver(error);
     void *code = NULL;
     size_t bytes = 0;
     if (driver == NULL || !ps_cuda_use(device, error) ||
-        !get_code(device, source, name, options, &code, &bytes, error))
+        !get_code(device, request, &code, &bytes, lowered, error))
         return false;
     struct ps_cuda_module *module = calloc(1, sizeof *module);
     bool fine = module != NULL || ps_fail_memory(error, sizeof *module, "a kernel");
@@ -212,6 +298,22 @@ bool ps_cuda_module_compile(struct ps_device *device, const char *source, const 
     }
     *module_out = module;
     return true;
+}
+
+bool ps_cuda_module_compile(struct ps_device *device, const char *source, const char *name,
+                            const char *const *options, struct ps_cuda_module **module_out,
+                            struct ps_error *error)
+{
+    struct request request = {source, name, options, NULL};
+    return load_module(device, &request, module_out, NULL, error);
+}
+
+bool ps_cuda_module_compile_user(struct ps_device *device, const struct ps_cuda_user_code *code,
+                                 struct ps_cuda_module **module_out,
+                                 char lowered_out[PS_LOWERED_MAX], struct ps_error *error)
+{
+    struct request request = {code->source, code->function, NULL, code};
+    return load_module(device, &request, module_out, lowered_out, error);
 }
 
 void ps_cuda_module_free(struct ps_cuda_module *module)

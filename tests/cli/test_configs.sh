@@ -46,6 +46,8 @@ matches normalise_normal $out/wine_normal.csv
 matches csv_summary_summary $out/sea_summary.csv
 matches csv_summary_gradient $out/sea_gradient.csv
 matches csv_summary_gradient_summary $out/sea_gradient_summary.csv
+matches kernel_smooth $out/digits_smooth.npy
+matches kernel_norm $out/digits_norm.csv
 matches raw_convert_sunspots $out/sunspots.npy
 
 # The sums read back: c - (a + b) is nothing everywhere.

@@ -33,6 +33,13 @@ def csv(name, columns):
 
 with h5py.File(f"{samples}/digits.h5") as file:
     digits = file["counts"][:].astype(np.float64)
+images = np.pad(digits.reshape(-1, 8, 8), ((0, 0), (1, 1), (1, 1)))
+inside = np.pad(np.ones((8, 8)), 1)
+total = sum(images[:, v:v + 8, u:u + 8] for v in range(3) for u in range(3))
+count = sum(inside[v:v + 8, u:u + 8] for v in range(3) for u in range(3))
+smooth = (total / count).reshape(-1, 64)
+save("kernel_smooth", smooth)
+save("kernel_norm", np.sqrt((smooth**2).sum(1))[:, None])
 clean = np.maximum(digits - sample("digits_background"), 0) * 1.5
 scores = clean @ sample("digits_weights")
 save("quickstart_features", scores)

@@ -20,6 +20,8 @@ const struct ps_stage_type *const ps_stage_types[] = {
     &ps_stage_gram,
     &ps_stage_covariance,
     &ps_stage_correlation,
+    &ps_stage_pca,
+    &ps_stage_lstsq,
     &ps_stage_take,
     &ps_stage_slice,
     &ps_stage_reshape,

@@ -20,6 +20,8 @@ extern const struct ps_stage_type ps_stage_select;
 extern const struct ps_stage_type ps_stage_gram;
 extern const struct ps_stage_type ps_stage_covariance;
 extern const struct ps_stage_type ps_stage_correlation;
+extern const struct ps_stage_type ps_stage_pca;
+extern const struct ps_stage_type ps_stage_lstsq;
 extern const struct ps_stage_type ps_stage_take;
 extern const struct ps_stage_type ps_stage_slice;
 extern const struct ps_stage_type ps_stage_reshape;

@@ -164,6 +164,8 @@ bool ps_linear_compile(const struct ps_step *step, struct ps_device *device,
     for (int s = 0; s < program->linear.moments.source_count; s++)
         program->inputs[s] =
             ps_step_input(step, step->ports[stage->inputs[program->linear.positions[s]]].name);
+    if (program->linear.projects)
+        program->fit = ps_step_input(step, step->ports[stage->inputs[program->linear.fit]].name);
     *program_out = program;
     return true;
 }
@@ -173,7 +175,8 @@ size_t ps_linear_scratch(const struct ps_step *step, enum ps_backend_id backend,
     const struct ps_linear *linear = step->stages[0]->detail;
     (void)rows;
     (void)backend;
-    return ps_moments_cpu_scratch(&linear->moments);
+    return linear->projects ? ps_project_cpu_scratch(linear)
+                            : ps_moments_cpu_scratch(&linear->moments);
 }
 
 // ---- The state ----

@@ -16,7 +16,9 @@ struct ps_linear { // kept in stage->detail
     bool intercept;
     double ridge;
     int64_t components;
-    int of; // which output
+    int of;        // which output
+    bool projects; // a stage of its own: rows times components
+    int fit;       // its position of mean and components in stage->inputs
     // The output out of a merged state; both in host memory.
     bool (*finish)(const struct ps_step *step, const struct ps_linear *linear, void *state,
                    double *output, struct ps_error *error);
@@ -27,6 +29,7 @@ struct ps_slice_table;
 struct ps_program {
     struct ps_linear linear;
     int inputs[PS_MOMENTS_SOURCES]; // positions in step->inputs
+    int fit;                        // likewise
     const struct ps_slice_table *table;
     struct ps_device *device;
 };
@@ -64,6 +67,12 @@ extern const struct ps_stage_reduction ps_linear_reduction;
 #define PS_LINEAR_CALLBACKS                                                                        \
     .unplan = ps_linear_unplan, .compile = ps_linear_compile, .release = ps_linear_release,        \
     .run = PS_LINEAR_RUN, .scratch_bytes = ps_linear_scratch, .reduction = &ps_linear_reduction
+
+// The projection of pca: each row less the mean, times components. `fit` is f64 [columns +
+// columns * components]: the mean, then the components as columns of a matrix.
+bool ps_project_run_cpu(const struct ps_program *program, const struct ps_launch *launch,
+                        struct ps_error *error);
+size_t ps_project_cpu_scratch(const struct ps_linear *linear);
 
 size_t ps_moments_cpu_scratch(const struct ps_moments *moments);
 // Moves carries of all accumulators on.

@@ -3,6 +3,7 @@
 // sum rounds, so its order is of no account), and the whole numbers go into the accumulators.
 #include "kernels/cpu/blas.h"
 #include "kernels/linear/linear.h"
+#include "kernels/linear/number.h"
 #include "kernels/linear/slice.h"
 
 #include <math.h>
@@ -74,42 +75,14 @@ static bool find_column(const struct tile *tile, int64_t column, int *source_out
     return s < tile->m->source_count;
 }
 
-static double number(enum ps_dtype dtype, const void *data, int64_t i)
-{
-    switch (dtype) {
-    case PS_F64:
-        return ((const double *)data)[i];
-    case PS_F32:
-        return ((const float *)data)[i];
-    case PS_F16:
-        return ps_f16_to_f32(((const uint16_t *)data)[i]);
-    case PS_I64:
-        return (double)((const int64_t *)data)[i]; // rounded: for signs, and slices by halves
-    case PS_U64:
-        return (double)((const uint64_t *)data)[i];
-    case PS_I32:
-        return ((const int32_t *)data)[i];
-    case PS_U32:
-        return ((const uint32_t *)data)[i];
-    case PS_I16:
-        return ((const int16_t *)data)[i];
-    case PS_U16:
-        return ((const uint16_t *)data)[i];
-    case PS_I8:
-        return ((const int8_t *)data)[i];
-    default:
-        return ((const uint8_t *)data)[i];
-    }
-}
-
 static double value_at(const struct tile *tile, int64_t row, int64_t column)
 {
     int s;
     int64_t own;
     if (!find_column(tile, column, &s, &own))
         return 1;
-    return number((enum ps_dtype)tile->m->dtypes[s], tile->data[s],
-                  row * tile->m->columns[s] + own);
+    return ps_linear_number((enum ps_dtype)tile->m->dtypes[s], tile->data[s],
+                            row * tile->m->columns[s] + own);
 }
 
 static struct ps_exact_parts parts_at(const struct tile *tile, int64_t row, int64_t column)
@@ -374,7 +347,8 @@ bool ps_linear_run_cpu(const struct ps_program *program, const struct ps_launch 
     const struct ps_moments *m = &program->linear.moments;
     struct tile tile = {.m = m, .table = program->table, .state = launch->state};
     struct ps_moments_head *head = launch->state;
-    (void)error;
+    if (program->linear.projects)
+        return ps_project_run_cpu(program, launch, error);
     ps_blas_prepare();
     place_scratch(&tile, launch->scratch);
     for (int64_t first = 0; first < launch->rows; first += tile.rows) {

@@ -52,14 +52,6 @@ size_t ps_matmul_cpu_scratch(const struct ps_matmul_shape *shape);
 bool ps_matmul_cpu_run(const struct ps_program *program, const struct ps_launch *launch,
                        struct ps_error *error);
 
-// The tiled engine on the cpu, for rows [0, rows): ascending k, one fma each. `with` is [k, n].
-struct ps_tiled_table {
-    void (*f32)(int64_t rows, int64_t n, int64_t k, const float *in, const float *with, float *out);
-    void (*f64)(int64_t rows, int64_t n, int64_t k, const double *in, const double *with,
-                double *out);
-};
-extern const struct ps_tiled_table ps_tiled_baseline, ps_tiled_v3, ps_tiled_v4;
-
 size_t ps_matmul_cuda_scratch(const struct ps_matmul_shape *shape, int64_t rows);
 bool ps_matmul_cuda_compile(struct ps_program *program, struct ps_error *error);
 void ps_matmul_cuda_release(struct ps_program *program);

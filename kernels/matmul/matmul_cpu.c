@@ -2,16 +2,10 @@
 // matmul on the cpu: OpenBLAS one thread per slot (slots are the parallelism), or the tiled engine.
 #include "kernels/matmul/matmul.h"
 
-#include "base/cpu.h"
 #include "kernels/cpu/blas.h"
+#include "kernels/matmul/tiled.h"
 
 #include <string.h>
-
-static const struct ps_tiled_table *tiled_table(void)
-{
-    int level = ps_cpu_level();
-    return level >= 4 ? &ps_tiled_v4 : level >= 3 ? &ps_tiled_v3 : &ps_tiled_baseline;
-}
 
 // Scratch: [matrices as they are computed with, for tiled as [k, n]] [bias] [one tile of rows in]
 // [one tile out].
@@ -113,9 +107,9 @@ static void call_tiled(const struct ps_matmul_shape *shape, int64_t rows, const 
                        const void *with, void *out)
 {
     if (shape->dtype == PS_F64)
-        tiled_table()->f64(rows, shape->n, shape->k, in, with, out);
+        ps_tiled_table()->f64(rows, shape->n, shape->k, in, with, out);
     else
-        tiled_table()->f32(rows, shape->n, shape->k, in, with, out);
+        ps_tiled_table()->f32(rows, shape->n, shape->k, in, with, out);
 }
 
 // Rows [first, first + rows) of the products with one matrix, at absolute place `position` of a

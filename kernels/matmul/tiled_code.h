@@ -2,7 +2,7 @@
 // Included once per instruction set with PS_TILED_TABLE defined. Each output number is a chain of
 // fused multiply-adds in ascending k, so vectors and tiles change speed but no bit. Where the set
 // has no fma instruction the C library computes it: slow, and right.
-#include "kernels/matmul/matmul.h"
+#include "kernels/matmul/tiled.h"
 
 #define ROWS 4 // of a tile: as many rows share each loaded piece of the matrix
 // Columns of a tile: 64 bytes, so that ROWS x WIDTH sums stay in registers from AVX2 up.

@@ -231,5 +231,137 @@ def squares():
     refused("no-columns", {"x": np.zeros((3, 0))}, SQUARES[:1], "g", "rows of at least one number")
 
 
+# ---- Least squares: normal equations in fractions ----
+
+def exact_lstsq(x, y, intercept, ridge=0.0):
+    """Coefficients [p (+ 1), q] by Gauss on fractions, rounded once."""
+    n = len(x)
+    a = [[Fraction(float(v)) for v in row] + [Fraction(1)] * intercept for row in x.reshape(n, -1)]
+    b = [[Fraction(float(v)) for v in row] for row in y.reshape(n, -1)]
+    p, q = len(a[0]), len(b[0])
+    m = [[sum(r[j] * r[k] for r in a) for k in range(p)] +
+         [sum(r[j] * s[i] for r, s in zip(a, b)) for i in range(q)] for j in range(p)]
+    for j in range(p - intercept):
+        m[j][j] += Fraction(ridge)
+    for j in range(p):
+        pivot = next(i for i in range(j, p) if m[i][j] != 0)
+        m[j], m[pivot] = m[pivot], m[j]
+        m[j] = [v / m[j][j] for v in m[j]]
+        for i in range(p):
+            if i != j and m[i][j] != 0:
+                m[i] = [v - m[i][j] * w for v, w in zip(m[i], m[j])]
+    return np.array([[float(v) for v in row[p:]] for row in m])
+
+
+def ulps(name, what, got, want, bound):
+    """Each element within `bound` ulp."""
+    if got.shape != want.shape or got.dtype != np.float64:
+        return fail(f"{name}: {what}: {got.dtype}{got.shape}, not f8{want.shape}")
+    with np.errstate(all="ignore"):
+        off = np.abs(got - want) / np.spacing(np.abs(want))
+    if not (off <= bound).all():
+        fail(f"{name}: {what}: {np.nanmax(off)} ulp off: {got} not {want}")
+
+
+def least_squares():
+    random = np.random.default_rng(20261209)
+    x = random.normal(size=(200, 4)) * [1, 100, 1e-3, 1] + [0, 1e4, 0, 3]
+    y = x @ [[1.0, -2], [0.5, 3], [7, 1], [2, 2]] + random.normal(size=(200, 2)) + 5
+    stages = ["name: a, op: lstsq, in: x, with: y", "name: b, op: lstsq, in: x, with: y, intercept: false",
+              "name: c, op: lstsq, in: x, with: y, ridge: 10",
+              "name: d, op: lstsq, in: x, with: y, ridge: 0.5, intercept: false"]
+    a, b, c, d = run("lstsq", {"x": x, "y": y}, stages, "abcd", BLOCKS)
+    ulps("lstsq", "intercept", a, exact_lstsq(x, y, True), 1)
+    ulps("lstsq", "none", b, exact_lstsq(x, y, False), 1)
+    ulps("lstsq", "ridge", c, exact_lstsq(x, y, True, 10), 1)
+    ulps("lstsq", "ridge, none", d, exact_lstsq(x, y, False, 0.5), 1)
+    close("lstsq", "NumPy", b, np.linalg.lstsq(x, y, rcond=None)[0], 1e-10)
+    x = random.normal(size=(90, 3)).astype("f4")
+    y = random.integers(-9, 9, 90).astype("i2")
+    a, = run("lstsq-mixed", {"x": x, "y": y}, stages[:1], "a", FEW)
+    ulps("lstsq-mixed", "one y", a, exact_lstsq(x, y, True)[:, 0], 1)
+    y = random.integers(-2**62, 2**62, 90)  # wider than a double: of the exact numbers
+    a, = run("lstsq-i64", {"x": random.integers(-9, 9, (90, 2)), "y": y * 0 + 1}, stages[1:2], "b", FEW)
+    # Ill-conditioned: polynomials, and columns that differ in their last bits.
+    t = np.linspace(0, 1, 60)
+    x = t[:, None] ** np.arange(1, 11)
+    y = np.sin(5 * t)
+    a, = run("lstsq-powers", {"x": x, "y": y}, stages[:1], "a", FEW)
+    ulps("lstsq-powers", "condition 1e8", a, exact_lstsq(x, y, True)[:, 0], 1)
+    x = random.normal(size=(60, 1)) + np.array([[0, 1e-11, 0]]) * random.normal(size=(60, 3))
+    x[:, 2] = random.normal(size=60) * 1e150
+    a, = run("lstsq-near", {"x": x, "y": y}, stages[:1], "a", FEW)
+    ulps("lstsq-near", "condition 1e11", a, exact_lstsq(x, y, True)[:, 0], 1e5)
+    folder = os.path.join(WORK, "lstsq-near")
+    told = subprocess.run([PENSTOCK, "run", "job.yaml"], cwd=folder, capture_output=True, text=True).stderr
+    if "nearly dependent" not in told:
+        fail(f"lstsq-near: no warning: {told}")
+    x = random.normal(size=(50, 3))
+    y = x[:, 0].copy()
+    x[:, 2] = x[:, 0] - x[:, 1]
+    refused("lstsq-dependent", {"x": x, "y": y}, stages[:1], "a", "element 2 of the row of 'x'",
+            "linear combination")
+    x[:, 2] = 0.1
+    refused("lstsq-constant", {"x": x, "y": y}, stages[:1], "a", "element 2", "constant")
+    x[:, 2] = 0
+    refused("lstsq-zero", {"x": x, "y": y}, stages[1:2], "b", "element 2", "zero")
+    refused("lstsq-few", {"x": x[:3], "y": y[:3]}, stages[:1], "a", "3 rows do not determine 4")
+    refused("lstsq-none", {"x": x[:0], "y": y[:0]}, stages[:1], "a", "0 rows")
+    y[7] = NAN
+    refused("lstsq-nan", {"x": x, "y": y}, stages[:1], "a", "element 0 of the row of 'y'", "NaN")
+    refused("lstsq-rows", {"x": x, "y": y[:-1]}, stages[:1], "a", "rows")
+    refused("lstsq-with", {"x": x}, ["name: a, op: lstsq, in: x"], "a", "with")
+
+
+# ---- Principal components ----
+
+def components():
+    random = np.random.default_rng(20261210)
+
+    def check(name, x, count, blocks=FEW):
+        wide = x.reshape(len(x), -1).astype("f8")
+        p, c, v, q = run(name, {"x": x}, [
+            f"name: p, op: pca, in: x, components: {count}",
+            f"name: c, op: pca, in: x, components: {count}, output: components",
+            f"name: v, op: pca, in: x, components: {count}, output: variances",
+            "name: q, op: pca, in: x"], "pcvq", blocks)
+        values, vectors = np.linalg.eigh(np.cov(wide, rowvar=False).reshape((wide.shape[1],) * 2))
+        values, vectors = values[::-1], vectors[:, ::-1].T
+        for vector in vectors:
+            vector *= np.sign(vector[np.argmax(np.abs(vector))])
+        close(name, "variances", v, values[:count], 1e-12)
+        close(name, "components", c, vectors[:count], 1e-9)
+        close(name, "projection", p, (wide - wide.mean(axis=0)) @ vectors[:count].T, 1e-9)
+        close(name, "all", q[:, :count], p, 0)
+        if np.abs(q.var(axis=0, ddof=1) - values).max() > 1e-9 * values[0]:
+            fail(f"{name}: the projection's variances are {q.var(axis=0, ddof=1)}, not {values}")
+        if np.abs(c @ c.T - np.eye(count)).max() > 1e-13:
+            fail(f"{name}: components are not orthonormal")
+
+    mix = random.normal(size=(6, 6))
+    check("pca", random.normal(size=(400, 6)) * [9, 5, 3, 2, 1, 0.5] @ mix + 1e5, 3, BLOCKS)
+    check("pca-f4", (random.normal(size=(700, 5)) * [9, 5, 3, 2, 1]).astype("f4"), 5)
+    check("pca-u1", (random.normal(size=(300, 2, 2)) * [[30, 20], [10, 5]] + 120).astype("u1"), 2)
+    check("pca-one", random.normal(size=50), 1)
+    x = random.normal(size=(4, 7)).astype("f4")  # fewer rows than columns
+    p, v = run("pca-few", {"x": x}, ["name: p, op: pca, in: x, components: 3",
+                                     "name: v, op: pca, in: x, output: variances"], "pv", FEW)
+    wide = x.astype("f8") - x.astype("f8").mean(axis=0)
+    close("pca-few", "variances", v[:3], np.linalg.svd(wide)[1][:3] ** 2 / 3, 1e-12)
+    if (v[3:] < 0).any() or (v[3:] > 1e-14 * v[0]).any():
+        fail(f"pca-few: variances {v}")
+    close("pca-few", "distances", p @ p.T, wide @ wide.T, 1e-12)
+    constant = np.full((9, 3), 0.1)
+    p, v = run("pca-constant", {"x": constant}, ["name: p, op: pca, in: x", "name: v, op: pca, in: x, output: variances"], "pv", FEW)
+    close("pca-constant", "variances", v, np.zeros(3), 0)
+    close("pca-constant", "projection", p, np.zeros((9, 3)), 0)
+    x[1, 2] = NAN
+    refused("pca-nan", {"x": x}, ["name: p, op: pca, in: x"], "p", "element 2 of the row of 'x'")
+    refused("pca-no-rows", {"x": x[:1]}, ["name: p, op: pca, in: x"], "p", "1 rows have no covariance")
+    refused("pca-many", {"x": x}, ["name: p, op: pca, in: x, components: 8"], "p", "only 7 columns")
+
+
 squares()
+least_squares()
+components()
 sys.exit(f"{failures} failures" if failures else 0)

@@ -2,6 +2,7 @@
 #include "matmul_cases.h"
 
 #include "kernels/matmul/matmul.h"
+#include "kernels/matmul/tiled.h"
 
 #include <math.h>
 

@@ -31,6 +31,7 @@ const struct ps_stage_type *const ps_stage_types[] = {
     &ps_stage_sort,
     &ps_stage_fill,
     &ps_stage_kernel,
+    &ps_stage_fft,
     NULL,
 };
 

@@ -31,5 +31,6 @@ extern const struct ps_stage_type ps_stage_stack;
 extern const struct ps_stage_type ps_stage_sort;
 extern const struct ps_stage_type ps_stage_fill;
 extern const struct ps_stage_type ps_stage_kernel;
+extern const struct ps_stage_type ps_stage_fft;
 
 #endif

@@ -6,7 +6,7 @@ ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 # The same names in Debian 12 and Ubuntu 24.04.
 PACKAGES=(build-essential cmake ninja-build libcsv-dev libfyaml-dev libdeflate-dev libhdf5-dev
-          zlib1g-dev libopenblas-dev libcunit1-dev)
+          zlib1g-dev libopenblas-dev libfftw3-dev libcunit1-dev)
 
 # What some tests need besides; they skip without. Not in every release.
 TEST_PACKAGES=(python3-numpy python3-h5py python3-pandas hdf5-tools hdf5-filter-plugin

@@ -33,12 +33,27 @@ struct row {
     }
 #endif
 
+// cuFFT's own major version is one less than the toolkit's.
+#if CUDART_VERSION >= 13000
+#define CUFFT_SONAMES                                                                              \
+    {                                                                                              \
+        "libcufft.so.12", "libcufft.so.11", "libcufft.so"                                          \
+    }
+#else
+#define CUFFT_SONAMES                                                                              \
+    {                                                                                              \
+        "libcufft.so.11", "libcufft.so.12", "libcufft.so"                                          \
+    }
+#endif
+
 static const struct row rows[PS_LIBRARY_COUNT] = {
     [PS_LIBCUDA] = {"the CUDA driver", {"libcuda.so.1"}, "it comes with NVIDIA's driver"},
     [PS_LIBNVRTC] = {"NVRTC", MAJORS("libnvrtc.so"),
                      "install NVIDIA's package cuda-nvrtc (or nvidia-cuda-toolkit)"},
     [PS_LIBCUBLAS] = {"cuBLAS", MAJORS("libcublas.so"),
                       "install NVIDIA's package libcublas (or nvidia-cuda-toolkit)"},
+    [PS_LIBCUFFT] = {"cuFFT", CUFFT_SONAMES,
+                     "install NVIDIA's package libcufft (or nvidia-cuda-toolkit)"},
     [PS_LIBNVML] = {"NVML", {"libnvidia-ml.so.1"}, "it comes with NVIDIA's driver"},
 };
 

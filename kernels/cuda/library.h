@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-enum ps_library { PS_LIBCUDA, PS_LIBNVRTC, PS_LIBCUBLAS, PS_LIBNVML, PS_LIBRARY_COUNT };
+enum ps_library { PS_LIBCUDA, PS_LIBNVRTC, PS_LIBCUBLAS, PS_LIBCUFFT, PS_LIBNVML, PS_LIBRARY_COUNT };
 
 // Loads (once, thread-safe). The error says which file was looked for where, and which package
 // brings it. NULL on failure; the handle is dlopen's and stays for the process.

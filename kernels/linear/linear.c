@@ -148,6 +148,10 @@ void ps_linear_unplan(struct ps_stage *stage)
 
 void ps_linear_release(struct ps_program *program)
 {
+#if PS_HAVE_CUDA
+    if (program->cuda != NULL)
+        ps_linear_cuda_release(program);
+#endif
     free(program);
 }
 
@@ -166,6 +170,12 @@ bool ps_linear_compile(const struct ps_step *step, struct ps_device *device,
             ps_step_input(step, step->ports[stage->inputs[program->linear.positions[s]]].name);
     if (program->linear.projects)
         program->fit = ps_step_input(step, step->ports[stage->inputs[program->linear.fit]].name);
+#if PS_HAVE_CUDA
+    if (device->backend->id == PS_CUDA && !ps_linear_cuda_compile(program, error)) {
+        ps_linear_release(program);
+        return false;
+    }
+#endif
     *program_out = program;
     return true;
 }
@@ -174,6 +184,10 @@ size_t ps_linear_scratch(const struct ps_step *step, enum ps_backend_id backend,
 {
     const struct ps_linear *linear = step->stages[0]->detail;
     (void)rows;
+#if PS_HAVE_CUDA
+    if (backend == PS_CUDA)
+        return ps_linear_cuda_scratch(linear);
+#endif
     (void)backend;
     return linear->projects ? ps_project_cpu_scratch(linear)
                             : ps_moments_cpu_scratch(&linear->moments);

@@ -32,6 +32,7 @@ struct ps_program {
     int fit;                        // likewise
     const struct ps_slice_table *table;
     struct ps_device *device;
+    void *cuda; // kernels/linear/linear_cuda.c's own
 };
 
 // Allocates stage->detail; NULL after reporting.
@@ -60,10 +61,17 @@ size_t ps_linear_scratch(const struct ps_step *step, enum ps_backend_id backend,
 extern const struct ps_stage_reduction ps_linear_reduction;
 
 // The members of such a stage's row but name, help, options and plan.
+#if PS_HAVE_CUDA
+#define PS_LINEAR_RUN                                                                              \
+    {                                                                                              \
+        [PS_CPU] = ps_linear_run_cpu, [PS_CUDA] = ps_linear_run_cuda                               \
+    }
+#else
 #define PS_LINEAR_RUN                                                                              \
     {                                                                                              \
         [PS_CPU] = ps_linear_run_cpu                                                               \
     }
+#endif
 #define PS_LINEAR_CALLBACKS                                                                        \
     .unplan = ps_linear_unplan, .compile = ps_linear_compile, .release = ps_linear_release,        \
     .run = PS_LINEAR_RUN, .scratch_bytes = ps_linear_scratch, .reduction = &ps_linear_reduction
@@ -77,5 +85,13 @@ size_t ps_project_cpu_scratch(const struct ps_linear *linear);
 size_t ps_moments_cpu_scratch(const struct ps_moments *moments);
 // Moves carries of all accumulators on.
 void ps_moments_carry(const struct ps_moments *moments, void *state);
+
+#if PS_HAVE_CUDA
+bool ps_linear_run_cuda(const struct ps_program *program, const struct ps_launch *launch,
+                        struct ps_error *error);
+bool ps_linear_cuda_compile(struct ps_program *program, struct ps_error *error);
+void ps_linear_cuda_release(struct ps_program *program);
+size_t ps_linear_cuda_scratch(const struct ps_linear *linear);
+#endif
 
 #endif

@@ -16,8 +16,9 @@ const struct ps_option ps_input_options[] = {
     {.key = "path",
      .kind = PS_PATHS,
      .choices = "-",
-     .help = "the file to read, or - for standard input; several (a list, or run-*.h5) are one array, "
-             "row after row"},
+     .help =
+         "the file to read, or - for standard input; several (a list, or run-*.h5) are one array, "
+         "row after row"},
     {.key = "format", .kind = PS_TEXT, .help = "its format; default: told by suffix, then content"},
     {.key = "load",
      .kind = PS_CHOICE,
@@ -75,6 +76,12 @@ const struct ps_option ps_run_options[] = {
      .min = 1,
      .max = 64,
      .help = "blocks in flight at once"},
+    {.key = "keep",
+     .kind = PS_CHOICE,
+     .choices = "auto|nothing",
+     .fallback = "auto",
+     .help = "inputs that several passes read: auto keeps those in memory that fit, so that later "
+             "passes read no file"},
     {.key = "memory",
      .kind = PS_SIZE,
      .fallback = "2 GiB",
@@ -98,7 +105,10 @@ const struct ps_option ps_run_options[] = {
      .kind = PS_TRUTH,
      .fallback = "false",
      .help = "run on both backends and compare times and results"},
-    {.key = "verbose", .kind = PS_TRUTH, .fallback = "false", .help = "log the plan, as `penstock plan` shows it, before streaming"},
+    {.key = "verbose",
+     .kind = PS_TRUTH,
+     .fallback = "false",
+     .help = "log the plan, as `penstock plan` shows it, before streaming"},
     {.key = NULL},
 };
 

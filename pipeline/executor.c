@@ -20,7 +20,8 @@ bool ps_executor_open(struct ps_executor *executor, const struct ps_plan *plan,
     executor->whole = calloc(ports, sizeof *executor->whole);
     executor->whole_host = calloc(ports, sizeof *executor->whole_host);
     executor->programs = calloc((size_t)plan->pass_count + 1, sizeof *executor->programs);
-    if (!executor->whole || !executor->whole_host || !executor->programs)
+    executor->kept = calloc((size_t)plan->input_count + 1, sizeof *executor->kept);
+    if (!executor->kept || !executor->whole || !executor->whole_host || !executor->programs)
         return ps_fail_memory(error, ports * sizeof(void *), "the executor");
     return ps_order_open(executor, error) &&
            executor->backend->open(&request, &executor->device, error);
@@ -38,8 +39,8 @@ bool ps_executor_compile(struct ps_executor *executor, struct ps_error *error)
             return ps_fail_memory(error, (size_t)pass->step_count * sizeof(void *), "programs");
         for (int s = 0; s < pass->step_count; s++) {
             const struct ps_plan_step *step = &pass->steps[s];
-            if (!step->step.type->compile(&step->step, executor->device,
-                                          &executor->programs[p][s], error)) {
+            if (!step->step.type->compile(&step->step, executor->device, &executor->programs[p][s],
+                                          error)) {
                 ps_error_place(error, "stage %s (%s)", step->label, step->step.type->name);
                 return false;
             }
@@ -138,7 +139,7 @@ bool ps_executor_alloc(struct ps_executor *executor, struct ps_error *error)
     for (int p = 0; p < plan->port_count; p++)
         if (plan->needed[p] && !plan->ports[p].streamed && !alloc_whole(executor, p, error))
             return false;
-    if (!alloc_merging(executor, error))
+    if (!alloc_merging(executor, error) || !ps_kept_open(executor, error))
         return false;
     executor->lanes = calloc((size_t)plan->slots, sizeof *executor->lanes);
     if (executor->lanes == NULL)
@@ -197,6 +198,7 @@ void ps_executor_close(struct ps_executor *executor)
         free_programs(executor);
         executor->programs = NULL;
         free_memory(executor);
+        ps_kept_close(executor);
         executor->backend->close(executor->device);
     }
     ps_order_close(executor);
@@ -204,6 +206,7 @@ void ps_executor_close(struct ps_executor *executor)
     free(executor->lanes);
     free(executor->whole);
     free(executor->whole_host);
+    free(executor->kept);
     ps_layout_free(&executor->layout);
     *executor = (struct ps_executor){0};
 }

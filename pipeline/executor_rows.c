@@ -205,6 +205,9 @@ char *ps_executor_device(const struct ps_executor *executor, int slot, int port,
 {
     const struct ps_lane *lane = &executor->lanes[slot];
     size_t bytes = ps_array_row_bytes(&executor->plan->ports[port].array);
+    char *kept = ps_kept_in_place(executor, port, row);
+    if (kept != NULL)
+        return kept;
     return lane->device + executor->layout.device[port] +
            (size_t)(row - lane->held[port].first) * bytes;
 }
@@ -222,6 +225,8 @@ const void *ps_executor_result(const struct ps_executor *executor, int slot, int
     bool whole_buffer = executor->backend->unified || port < executor->plan->input_count;
     if (!whole_buffer)
         return ps_executor_host(executor, slot, port);
+    if (executor->backend->unified)
+        return ps_executor_device(executor, slot, port, rows_out->first);
     size_t bytes = ps_array_row_bytes(&executor->plan->ports[port].array);
     return lane->host + executor->layout.host[port] +
            (size_t)(rows_out->first - lane->held[port].first) * bytes;

@@ -134,6 +134,8 @@ static bool copy_in(struct ps_executor *executor, int slot, uint64_t *bytes_out,
         int port = executor->pass->inputs[i];
         size_t rows = (size_t)(lane->held[port].end - lane->held[port].first);
         size_t bytes = ps_array_row_bytes(&executor->plan->ports[port].array) * rows;
+        if (ps_kept_in_place(executor, port, 0) != NULL)
+            continue;
         *bytes_out += bytes;
         if (bytes > 0 &&
             !executor->backend->copy(lane->queue, lane->device + executor->layout.device[port],
@@ -234,7 +236,8 @@ static bool enqueue(struct ps_executor *executor, const struct ps_block_range *r
     ps_rows_begin(executor, range);
     if (!backend->mark(queue, mark++, error))
         return false;
-    if (!backend->unified && !copy_in(executor, range->slot, in_bytes, error))
+    if (!backend->unified &&
+        (!copy_in(executor, range->slot, in_bytes, error) || !ps_kept_copy(executor, range, error)))
         return false;
     if (!backend->mark(queue, mark++, error))
         return false;
@@ -399,5 +402,6 @@ bool ps_executor_end_pass(struct ps_executor *executor, struct ps_timing *timing
         };
         ps_timing_add(timing, &entry);
     }
+    ps_kept_end_pass(executor);
     return true;
 }

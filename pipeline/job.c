@@ -206,6 +206,25 @@ static uint64_t peak_bytes(void)
     return kibibytes * 1024;
 }
 
+// Inputs that later passes did not read again, and those that had no room.
+static void add_kept(const struct ps_job *job, struct ps_text *out)
+{
+    const struct ps_plan *plan = job->plan;
+    for (int port = 0; port < plan->input_count; port++) {
+        const struct ps_kept *kept = &job->executors[0].kept[port];
+        char bytes[32];
+        if (kept->ready)
+            ps_text_printf(out, "kept: '%s' in %s (%s), so that later passes read no file for it\n",
+                           plan->ports[port].name, ps_keep_name(plan->keep[port]),
+                           ps_size_text((uint64_t)job->totals.rows *
+                                            ps_array_row_bytes(&plan->ports[port].array),
+                                        bytes, sizeof bytes));
+        else if (kept->lost)
+            ps_text_printf(out, "not kept: '%s', as run.memory left room for %lld rows of it\n",
+                           plan->ports[port].name, (long long)plan->kept_rows);
+    }
+}
+
 void ps_job_summary_text(const struct ps_job *job, struct ps_text *out)
 {
     const struct ps_plan *plan = job->plan;
@@ -229,6 +248,7 @@ void ps_job_summary_text(const struct ps_job *job, struct ps_text *out)
                    ps_size_text(plan->host_bytes, read, sizeof read),
                    ps_size_text(plan->host_limit, limit, sizeof limit),
                    ps_size_text(peak_bytes(), peak, sizeof peak));
+    add_kept(job, out);
     if (job->compare != NULL)
         ps_compare_print(job->compare, job->timing, out);
 }

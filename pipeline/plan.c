@@ -29,6 +29,8 @@ static struct ps_plan *plan_alloc(const struct ps_config *config)
     plan->phase_options = ps_zeroed(stages, sizeof *plan->phase_options);
     plan->domains = ps_zeroed(stages + 1, sizeof *plan->domains);
     plan->domain_of = ps_zeroed(ports, sizeof *plan->domain_of);
+    plan->keep = ps_zeroed((size_t)config->input_count, sizeof *plan->keep);
+    plan->kept_from = ps_zeroed((size_t)config->input_count, sizeof *plan->kept_from);
     plan->domain_count = 1;
     plan->outputs = ps_zeroed((size_t)config->output_count, sizeof *plan->outputs);
     size_t files = 2; // the config, and the end
@@ -36,7 +38,8 @@ static struct ps_plan *plan_alloc(const struct ps_config *config)
         files += config->inputs[i].files.count;
     plan->input_paths = ps_zeroed(files, sizeof *plan->input_paths);
     plan->compare = ps_values_get(&config->run, "compare")->truth;
-    if (plan->ports && plan->readers && plan->stages && plan->phase_options && plan->needed && plan->pass_of && plan->domains && plan->domain_of &&
+    if (plan->ports && plan->readers && plan->stages && plan->phase_options && plan->needed &&
+        plan->pass_of && plan->domains && plan->domain_of && plan->keep && plan->kept_from &&
         plan->outputs && plan->input_paths)
         return plan;
     ps_plan_free(plan);
@@ -70,6 +73,8 @@ void ps_plan_free(struct ps_plan *plan)
     free(plan->phase_options);
     free(plan->domains);
     free(plan->domain_of);
+    free(plan->keep);
+    free(plan->kept_from);
     free(plan->outputs);
     free(plan->input_paths);
     ps_text_free(&plan->provenance);
@@ -321,23 +326,27 @@ static void warn_unused(struct ps_plan *plan, struct ps_problems *problems)
     }
 }
 
-// A block's rows can be computed from rows of blocks to come only where those can be computed again.
+// A block's rows can be computed from rows of blocks to come only where those can be computed
+// again.
 static void check_rows_after(struct ps_plan *plan, struct ps_problems *problems)
 {
     for (int p = 0; p < plan->pass_count; p++) {
         const struct ps_stage *stage = ps_pass_extend(plan, &plan->passes[p]);
         if (stage != NULL)
-            ps_problem_add(problems, PS_USAGE, stage->place,
-                           "a later stage needs rows of '%s' from beyond the block that is "
-                           "computed, but its blocks (%s) are made one after another; use a window "
-                           "that ends at its row, or write '%s' to a file and go on in a second job",
-                           stage->name, stage->type->name, stage->name);
+            ps_problem_add(
+                problems, PS_USAGE, stage->place,
+                "a later stage needs rows of '%s' from beyond the block that is "
+                "computed, but its blocks (%s) are made one after another; use a window "
+                "that ends at its row, or write '%s' to a file and go on in a second job",
+                stage->name, stage->type->name, stage->name);
     }
 }
 
-// What is read from standard input is gone after one walk over it.
+// What is read from standard input is gone after one walk over it, unless it is kept.
 static void check_passes(const struct ps_plan *plan, struct ps_problems *problems)
 {
+    if (ps_values_get(&plan->config->run, "keep")->choice == 0 && !plan->compare)
+        return; // ps_plan_keep finds out
     for (int port = 0; port < plan->input_count; port++) {
         const char *path = plan->readers[port].path;
         int walks = 0;
@@ -348,9 +357,10 @@ static void check_passes(const struct ps_plan *plan, struct ps_problems *problem
             ps_problem_add(
                 problems, PS_INPUT, plan->config->inputs[port].place,
                 "input '%s' is standard input, which can be read only once, but the job "
-                "walks over it %d times (stages use the result of a reduction over rows); "
+                "walks over it %d times (stages use the result of a reduction over rows) and %s; "
                 "save it to a file first",
-                plan->ports[port].name, walks);
+                plan->ports[port].name, walks,
+                plan->compare ? "--compare keeps nothing" : "run.keep is nothing");
     }
 }
 

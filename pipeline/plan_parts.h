@@ -28,6 +28,9 @@ bool ps_plan_keeps_tail(const struct ps_plan *plan, const struct ps_pass *pass, 
 // After a pass over `rows` input rows: the rows of every domain; chosen: those the data told.
 void ps_plan_count_domains(struct ps_plan *plan, const struct ps_pass *pass, int64_t rows,
                            const int64_t *chosen);
+// Decides which inputs are kept between passes, in the memory that blocks and slots leave over.
+// Fails when one that can be read only once has no room.
+bool ps_plan_keep(struct ps_plan *plan, struct ps_error *error);
 void ps_pass_free(struct ps_pass *pass);
 
 #endif

@@ -70,13 +70,21 @@ static double step_seconds(const struct ps_plan *plan, const struct ps_plan_step
     return multiplying > seconds ? multiplying : seconds;
 }
 
-static void add_pass(const struct ps_plan *plan, const struct ps_pass *pass, double *seconds)
+static bool finds_all(const struct ps_plan *plan, int pass, int port)
 {
+    return ps_plan_finds_kept(plan, pass, port) && rows_of(plan, port) <= (double)plan->kept_rows;
+}
+
+static void add_pass(const struct ps_plan *plan, int number, double *seconds)
+{
+    const struct ps_pass *pass = &plan->passes[number];
     bool gpu = plan->backend == PS_CUDA;
     for (int i = 0; i < pass->input_count; i++) {
-        double bytes = bytes_of(plan, pass->inputs[i]);
-        seconds[READ] += bytes * 1e-9 / read_rate(plan, pass->inputs[i]);
-        seconds[H2D] += gpu ? bytes * 1e-9 / COPY : 0;
+        int port = pass->inputs[i];
+        double bytes = bytes_of(plan, port);
+        bool kept = finds_all(plan, number, port), there = plan->keep[port] == PS_KEEP_DEVICE;
+        seconds[READ] += kept ? 0 : bytes * 1e-9 / read_rate(plan, port);
+        seconds[H2D] += gpu && !(kept && there) ? bytes * 1e-9 / COPY : 0;
     }
     for (int s = 0; s < pass->step_count; s++)
         seconds[STAGES] += step_seconds(plan, &pass->steps[s]);
@@ -94,7 +102,7 @@ void ps_plan_print_prediction(const struct ps_plan *plan, struct ps_text *out)
     double seconds[RESOURCES] = {0};
     int most = 0;
     for (int i = 0; i < plan->pass_count; i++)
-        add_pass(plan, &plan->passes[i], seconds);
+        add_pass(plan, i, seconds);
     for (int r = 1; r < RESOURCES; r++)
         most = seconds[r] > seconds[most] ? r : most;
     ps_text_printf(out, "prediction  bound by %s:", names[most]);

@@ -273,12 +273,13 @@ static void warn_of_group(const struct ps_plan *plan)
 {
     int64_t group = row_group(plan);
     if (group > plan->block_rows && (plan->rows < 0 || plan->rows > plan->block_rows))
-        ps_log(PS_LOG_WARNING,
-               "blocks of %lld row%s are read about %lld times over, as chunks of an input hold %lld "
-               "rows and are too large to be kept: more run.memory, or a larger run.block, reads them "
-               "once",
-               (long long)plan->block_rows, plan->block_rows == 1 ? "" : "s",
-               (long long)(group / plan->block_rows), (long long)group);
+        ps_log(
+            PS_LOG_WARNING,
+            "blocks of %lld row%s are read about %lld times over, as chunks of an input hold %lld "
+            "rows and are too large to be kept: more run.memory, or a larger run.block, reads them "
+            "once",
+            (long long)plan->block_rows, plan->block_rows == 1 ? "" : "s",
+            (long long)(group / plan->block_rows), (long long)group);
 }
 
 static int64_t larger(int64_t a, int64_t b)
@@ -343,5 +344,5 @@ bool ps_plan_size(struct ps_plan *plan, uint64_t device_free, struct ps_error *e
     plan->device_bytes = need.device;
     plan->state_bytes = need.states;
     warn_of_group(plan);
-    return true;
+    return ps_plan_keep(plan, error);
 }

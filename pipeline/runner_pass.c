@@ -276,6 +276,8 @@ static void open_stream(struct ps_stream *stream)
         stream->end_block = plan->rows / plan->block_rows + (plan->rows % plan->block_rows != 0);
     for (int i = 0; i < stream->pass->input_count; i++) {
         int port = stream->pass->inputs[i];
+        if (ps_executor_has(&stream->run->executors[0], port))
+            continue;
         // Without a known end, only reading in order tells which block is the last.
         if ((plan->readers[port].flags & PS_READ_IN_ORDER) || ps_stream_unknown(stream, port))
             stream->in_order = true;
@@ -306,6 +308,7 @@ static bool open_tails(struct ps_stream *stream, struct ps_error *error)
         size_t bytes =
             ps_array_row_bytes(&plan->ports[port].array) * (size_t)ps_pass_neighbours(stream->pass);
         if (ps_plan_keeps_tail(plan, stream->pass, port) &&
+            !ps_executor_has(&stream->run->executors[0], port) &&
             (stream->tails[i].data = malloc(bytes + 1)) == NULL)
             return ps_fail_memory(error, bytes, "rows kept between blocks");
     }

@@ -14,6 +14,12 @@ bool ps_stream_unknown(const struct ps_stream *stream, int port)
     return stream->run->plan->readers[port].array.dims[0] == PS_ROWS_UNKNOWN;
 }
 
+// The pass has the rows in memory; nothing is read.
+static bool is_kept(const struct ps_stream *stream, int port)
+{
+    return ps_executor_has(&stream->run->executors[0], port);
+}
+
 static void note_read(struct ps_stream *stream, int port, const struct ps_block_range *range,
                       const struct ps_read_result *result, double start)
 {
@@ -31,7 +37,7 @@ static void note_read(struct ps_stream *stream, int port, const struct ps_block_
         .bytes = result->bytes,
         .start_ms = start,
         .duration_ms = spent - decode,
-        .backend = "io",
+        .backend = is_kept(stream, port) ? "memory" : "io",
     };
     ps_timing_add(stream->run->timing, &entry);
     if (decode <= 0)
@@ -70,6 +76,28 @@ static void keep_tail(struct ps_stream *stream, struct ps_tail *tail, int port,
            (size_t)(end - tail->first) * row_bytes);
 }
 
+// Rows that the pass finds in memory are at hand, or are copied to the slot.
+static void take_kept(struct ps_stream *stream, int port, const struct ps_block_range *range)
+{
+    struct ps_row_range want = ps_pass_input_rows(stream->pass, port, range);
+    struct ps_read_result result = {.rows = want.end - want.first};
+    double start = ps_clock_ms();
+    ps_executor_fetch(&stream->run->executors[0], range->slot, port, want);
+    note_read(stream, port, range, &result, start);
+}
+
+// The block's own of the rows that were read to `data`, the first one `first`.
+static void keep_own(struct ps_stream *stream, int port, const struct ps_block_range *range,
+                     struct ps_row_range read, const char *data)
+{
+    size_t bytes = ps_array_row_bytes(&stream->run->plan->ports[port].array);
+    struct ps_row_range own = {range->first_row, range->first_row + range->rows};
+    own.end = own.end < read.end ? own.end : read.end;
+    if (own.first < own.end)
+        ps_executor_keep(&stream->run->executors[0], port, own,
+                         data + (size_t)(own.first - read.first) * bytes);
+}
+
 // The block's rows of input i of the pass, with their neighbours. *end_out: how far they reach.
 static bool read_input(struct ps_stream *stream, int i, const struct ps_block_range *range,
                        int64_t *end_out, struct ps_error *error)
@@ -78,11 +106,17 @@ static bool read_input(struct ps_stream *stream, int i, const struct ps_block_ra
     struct ps_run *run = stream->run;
     struct ps_tail *tail = &stream->tails[i];
     struct ps_row_range want = ps_pass_input_rows(stream->pass, port, range);
-    char *data = ps_executor_host(&run->executors[0], range->slot, port);
+    char *direct = ps_executor_direct(&run->executors[0], port, want.first);
+    char *data = direct ? direct : ps_executor_host(&run->executors[0], range->slot, port);
     size_t row_bytes = ps_array_row_bytes(&run->plan->ports[port].array);
     struct ps_read_result result = {0};
     int64_t first = want.first;
     double start = ps_clock_ms();
+    if (is_kept(stream, port)) {
+        take_kept(stream, port, range);
+        *end_out = want.end;
+        return true;
+    }
     if (tail->data != NULL && range->block > 0) {
         memcpy(data, tail->data + (size_t)(first - tail->first) * row_bytes,
                (size_t)(tail->end - first) * row_bytes);
@@ -94,6 +128,7 @@ static bool read_input(struct ps_stream *stream, int i, const struct ps_block_ra
     *end_out = first + result.rows;
     if (tail->data != NULL)
         keep_tail(stream, tail, port, range, want.first, *end_out, data);
+    keep_own(stream, port, range, (struct ps_row_range){want.first, *end_out}, data);
     note_read(stream, port, range, &result, start);
     return true;
 }
@@ -175,6 +210,7 @@ bool ps_stream_check_end(struct ps_stream *stream, int64_t rows, struct ps_error
 {
     for (int i = 0; i < stream->pass->input_count; i++)
         if (ps_stream_unknown(stream, stream->pass->inputs[i]) &&
+            !is_kept(stream, stream->pass->inputs[i]) &&
             !check_one_end(stream, stream->pass->inputs[i], rows, error))
             return false;
     return true;

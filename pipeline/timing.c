@@ -167,7 +167,8 @@ void ps_timing_add(struct ps_timing *timing, const struct ps_timing_entry *entry
     add_to(find_total(timing, entry), entry);
     struct total *resource = &timing->resources[on_gpu ? PS_STEP_KINDS : (int)entry->kind];
     resource->kind = entry->kind;
-    resource->backend = entry->backend;
+    if (resource->backend == NULL) // "io", whatever later passes find in memory
+        resource->backend = entry->backend;
     add_to(resource, entry);
     if (timing->log != NULL)
         write_line(timing, entry);

@@ -20,7 +20,7 @@ enum ps_step_kind {
 };
 
 struct ps_timing_entry {
-    int pass; // from 1
+    int pass;      // from 1
     int64_t block; // from 0; -1: once per pass (whole arrays, merging)
     int slot;
     enum ps_step_kind kind;
@@ -29,7 +29,7 @@ struct ps_timing_entry {
     uint64_t bytes;
     double start_ms; // ps_clock_ms
     double duration_ms;
-    const char *backend; // "cpu", "cuda", or "io"
+    const char *backend; // "cpu", "cuda", "io", or "memory" for what an earlier pass read
 };
 
 struct ps_timing;

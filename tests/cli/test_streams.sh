@@ -85,7 +85,7 @@ stages:
   - {name: m, op: reduce, in: x, axis: rows, of: mean}
   - {name: y, op: map, expr: x - m}
 outputs: {y: {path: y.csv}}'
-expect 3 bash -c "'$PENSTOCK' run twice.yaml <in.csv"
+expect 3 bash -c "'$PENSTOCK' run twice.yaml --set run.keep=nothing <in.csv"
 says 'can be read only once, but the job walks over it 2 times'
 absent y.csv
 expect 4 bash -c "'$PENSTOCK' run bin.yaml --set 'outputs={x: {path: \"-\", format: raw}}' >/dev/full"

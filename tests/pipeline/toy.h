@@ -42,9 +42,10 @@ struct toy_reader {
     atomic_int inside;
 };
 
-static atomic_int toy_broken; // promises not kept
-static atomic_int toy_open;   // readers and writers that are open
-static volatile int toy_stop; // set by `stop_at` of scale
+static atomic_int toy_broken;      // promises not kept
+static atomic_llong toy_rows_read; // of all inputs together
+static atomic_int toy_open;        // readers and writers that are open
+static volatile int toy_stop;      // set by `stop_at` of scale
 
 static int64_t toy_integer(const struct ps_values *values, const char *key)
 {
@@ -84,6 +85,7 @@ static bool toy_read(struct ps_reader *reader, int64_t first, int64_t rows, void
     }
     int64_t left = first < toy->rows ? toy->rows - first : 0;
     result->rows = rows < left ? rows : left;
+    toy_rows_read += result->rows;
     for (int64_t i = 0; i < result->rows * toy->width; i++)
         ((int64_t *)data)[i] = toy->seed + first * toy->width + i;
     result->bytes = (uint64_t)(result->rows * toy->width) * 8;

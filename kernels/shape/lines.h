@@ -15,6 +15,8 @@ struct ps_lines {
 // Where element i of a line lies, lines of all rows counted through; n may differ from lines->n.
 PS_EXACT int64_t ps_lines_at(const struct ps_lines *lines, int64_t n, int64_t line, int64_t i)
 {
+    if (lines->inner == 1) // divisions cost more than all else
+        return line * n + i;
     return (line / lines->inner * n + i) * lines->inner + line % lines->inner;
 }
 

@@ -105,3 +105,6 @@ python3=/usr/bin/python3
     exit 77
 }
 "$python3" "$PS_SOURCE_DIR/tests/cli/shape.py" "$PENSTOCK" "$WORK" "$backend" || exit 1
+
+"$python3" -c 'import h5py' 2>/dev/null || exit 0
+"$python3" "$PS_SOURCE_DIR/tests/cli/shape_scales.py" "$PENSTOCK" "$WORK" "$backend" || exit 1

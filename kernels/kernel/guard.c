@@ -26,19 +26,22 @@ static void note(struct ps_guard_counts *counts, int kind, unsigned long long di
         counts->nearest[kind] = distance;
 }
 
-void ps_guard_look(const unsigned char *region, size_t out_bytes, unsigned char pattern,
-                   const unsigned char *reference, struct ps_guard_counts *counts)
+void ps_guard_look_cpu(const struct ps_guard_look *look, struct ps_guard_counts *counts)
 {
-    const unsigned char *out = region + PS_GUARD_MARGIN, *after = out + out_bytes;
+    const unsigned char *region = look->region, *out = region + PS_GUARD_MARGIN;
+    const unsigned char *after = out + look->out_bytes;
     for (size_t i = 0; i < PS_GUARD_MARGIN; i++) {
-        if (region[i] != pattern)
+        if (region[i] != look->pattern)
             note(counts, PS_GUARD_BEFORE, PS_GUARD_MARGIN - i);
-        if (after[i] != pattern)
+        if (after[i] != look->pattern)
             note(counts, PS_GUARD_AFTER, i);
     }
-    for (size_t i = 0; reference != NULL && i < out_bytes; i++)
-        if (out[i] != reference[i])
+    for (size_t i = 0; look->reference != NULL && i < look->out_bytes; i++) {
+        if (out[i] != look->reference[i])
             note(counts, PS_GUARD_OUTPUT, i);
+        else if (look->truths && out[i] > 1)
+            note(counts, PS_GUARD_TRUTH, i);
+    }
 }
 
 static void tell_outside(const struct ps_guard_counts *counts, char *out, size_t size)
@@ -67,13 +70,18 @@ bool ps_guard_verdict(const struct ps_guard_counts *counts, const struct ps_guar
                        "large or negative, or is not compared with `rows`",
                        output->function, output->bytes, text);
     }
-    if (counts->count[PS_GUARD_OUTPUT] == 0)
+    int kind = counts->count[PS_GUARD_OUTPUT] > 0 ? PS_GUARD_OUTPUT : PS_GUARD_TRUTH;
+    if (counts->count[kind] == 0)
         return true;
-    unsigned long long first = counts->nearest[PS_GUARD_OUTPUT];
+    unsigned long long first = counts->nearest[kind];
+    snprintf(text, sizeof text, "the first is in row %lld, element %llu",
+             (long long)output->first_row + (long long)(first / output->row_bytes),
+             first % output->row_bytes / output->element_bytes);
+    if (kind == PS_GUARD_TRUTH)
+        return ps_fail(error, PS_USAGE, "guard: %s made %llu bools that are neither 0 nor 1; %s",
+                       output->function, counts->count[kind], text);
     return ps_fail(error, PS_USAGE,
                    "guard: %s left %llu of %zu bytes of its output as they were, or gives another "
-                   "result each time it runs; the first is in row %lld, element %llu",
-                   output->function, counts->count[PS_GUARD_OUTPUT], output->bytes,
-                   (long long)output->first_row + (long long)(first / output->row_bytes),
-                   first % output->row_bytes / output->element_bytes);
+                   "result each time it runs; %s",
+                   output->function, counts->count[kind], output->bytes, text);
 }

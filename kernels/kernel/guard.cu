@@ -15,29 +15,30 @@ static __device__ void note(ps_guard_counts *counts, int kind, unsigned long lon
     atomicMin(&counts->nearest[kind], distance);
 }
 
-static __global__ void guard_look(const unsigned char *region, size_t out_bytes,
-                                  unsigned char pattern, const unsigned char *reference,
+static __global__ void guard_look(const __grid_constant__ ps_guard_look look,
                                   ps_guard_counts *counts)
 {
-    const unsigned char *out = region + PS_GUARD_MARGIN, *after = out + out_bytes;
+    const unsigned char *region = look.region, *out = region + PS_GUARD_MARGIN;
+    const unsigned char *after = out + look.out_bytes;
     size_t threads = (size_t)gridDim.x * blockDim.x;
     size_t first = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     for (size_t i = first; i < PS_GUARD_MARGIN; i += threads) {
-        if (region[i] != pattern)
+        if (region[i] != look.pattern)
             note(counts, PS_GUARD_BEFORE, PS_GUARD_MARGIN - i);
-        if (after[i] != pattern)
+        if (after[i] != look.pattern)
             note(counts, PS_GUARD_AFTER, i);
     }
-    for (size_t i = first; reference != nullptr && i < out_bytes; i += threads)
-        if (out[i] != reference[i])
+    for (size_t i = first; look.reference != nullptr && i < look.out_bytes; i += threads) {
+        if (out[i] != look.reference[i])
             note(counts, PS_GUARD_OUTPUT, i);
+        else if (look.truths && out[i] > 1)
+            note(counts, PS_GUARD_TRUTH, i);
+    }
 }
 
-extern "C" cudaError_t ps_guard_look_cuda(const void *region, size_t out_bytes,
-                                          unsigned char pattern, const void *reference,
+extern "C" cudaError_t ps_guard_look_cuda(const struct ps_guard_look *look,
                                           struct ps_guard_counts *counts, cudaStream_t stream)
 {
-    guard_look<<<1024, THREADS, 0, stream>>>((const unsigned char *)region, out_bytes, pattern,
-                                             (const unsigned char *)reference, counts);
+    guard_look<<<1024, THREADS, 0, stream>>>(*look, counts);
     return cudaGetLastError();
 }

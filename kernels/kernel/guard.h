@@ -14,10 +14,10 @@
 #define PS_GUARD_FIRST 0xA5        // patterns of the two runs
 #define PS_GUARD_SECOND 0x5A
 
-enum { PS_GUARD_BEFORE, PS_GUARD_AFTER, PS_GUARD_OUTPUT, PS_GUARD_KINDS };
+enum { PS_GUARD_BEFORE, PS_GUARD_AFTER, PS_GUARD_OUTPUT, PS_GUARD_TRUTH, PS_GUARD_KINDS };
 
 // Bytes that are not as they should be, and how far from the output's end of it (before, after) or
-// from its start (output) the first is; UINT64_MAX: none.
+// from its start (output, truth) the first is; UINT64_MAX: none. Truth: of bools, neither 0 nor 1.
 struct ps_guard_counts {
     unsigned long long count[PS_GUARD_KINDS], nearest[PS_GUARD_KINDS];
 };
@@ -37,8 +37,15 @@ struct ps_guard_output {
 bool ps_guard_verdict(const struct ps_guard_counts *counts, const struct ps_guard_output *output,
                       struct ps_error *error);
 
-// On the cpu: looks at one run. reference: the output of the first run, or NULL in the first.
-void ps_guard_look(const unsigned char *region, size_t out_bytes, unsigned char pattern,
-                   const unsigned char *reference, struct ps_guard_counts *counts);
+// What one look is at. reference: the output of the first run, or NULL in the first.
+struct ps_guard_look {
+    const unsigned char *region;
+    size_t out_bytes;
+    unsigned char pattern;
+    bool truths; // the output is of bools
+    const unsigned char *reference;
+};
+// On the cpu: adds to counts.
+void ps_guard_look_cpu(const struct ps_guard_look *look, struct ps_guard_counts *counts);
 
 #endif

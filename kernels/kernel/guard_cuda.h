@@ -9,10 +9,10 @@
 extern "C" {
 #endif
 
+struct ps_guard_look;
 struct ps_guard_counts;
-// As ps_guard_look; only enqueues. All pointers are device memory.
-cudaError_t ps_guard_look_cuda(const void *region, size_t out_bytes, unsigned char pattern,
-                               const void *reference, struct ps_guard_counts *counts,
+// As ps_guard_look_cpu; only enqueues. What look and counts point to is device memory.
+cudaError_t ps_guard_look_cuda(const struct ps_guard_look *look, struct ps_guard_counts *counts,
                                cudaStream_t stream);
 
 #ifdef __cplusplus

@@ -103,8 +103,12 @@ bool ps_kernel_cpu_run(const struct ps_program *program, const struct ps_launch 
 struct ps_guard_output ps_kernel_guard_output(const struct ps_kernel *kernel,
                                               const struct ps_launch *launch, size_t bytes);
 
-// ---- Planning (kernel.c, kernel_options.c) ----
-// What the options say; faults are reported. The inputs and the output are in the stage already.
+// ---- Planning (kernel.c, kernel_arrays.c, kernel_options.c) ----
+// All report faults. The arrays first, then what refers to them.
+bool ps_kernel_use_inputs(struct ps_stage *stage, const struct ps_scope *scope,
+                          struct ps_kernel *kernel, struct ps_problems *problems);
+bool ps_kernel_make_output(struct ps_stage *stage, const struct ps_scope *scope,
+                           struct ps_kernel *kernel, struct ps_problems *problems);
 bool ps_kernel_read_code(const struct ps_stage *stage, struct ps_kernel *kernel,
                          struct ps_problems *problems);
 bool ps_kernel_read_params(const struct ps_stage *stage, struct ps_kernel *kernel,

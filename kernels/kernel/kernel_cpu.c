@@ -32,11 +32,12 @@ static bool run_watched(const struct ps_program *program, const struct ps_launch
 {
     const struct ps_kernel *kernel = program->kernel;
     unsigned char *region = launch->scratch;
-    struct ps_guard_counts counts = {.nearest = {UINT64_MAX, UINT64_MAX, UINT64_MAX}};
+    struct ps_guard_counts counts = {.nearest = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX}};
     struct ps_guard_output output = ps_kernel_guard_output(kernel, launch, bytes);
     memset(region, pattern, bytes + 2 * (size_t)PS_GUARD_MARGIN);
     call(program, launch, region + PS_GUARD_MARGIN);
-    ps_guard_look(region, bytes, pattern, reference, &counts);
+    struct ps_guard_look look = {region, bytes, pattern, kernel->out_dtype == PS_BOOL, reference};
+    ps_guard_look_cpu(&look, &counts);
     return ps_guard_verdict(&counts, &output, error);
 }
 

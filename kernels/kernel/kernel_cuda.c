@@ -172,13 +172,14 @@ static bool watch(const struct ps_program *program, const struct ps_launch *laun
     struct ps_guard_counts *counts =
         (struct ps_guard_counts *)(void *)(region + ps_guard_counts_at(bytes)) + second;
     unsigned char pattern = second ? PS_GUARD_SECOND : PS_GUARD_FIRST;
+    struct ps_guard_look look = {(unsigned char *)region, bytes, pattern,
+                                 program->kernel->out_dtype == PS_BOOL,
+                                 second ? launch->outputs[0] : NULL};
     return set(region, pattern, bytes + 2 * (size_t)PS_GUARD_MARGIN, stream, error) &&
            set(counts->count, 0, sizeof counts->count, stream, error) &&
            set(counts->nearest, 0xff, sizeof counts->nearest, stream, error) &&
            launch_once(program, launch, out, error) &&
-           ps_cuda_check(ps_guard_look_cuda(region, bytes, pattern,
-                                            second ? launch->outputs[0] : NULL, counts, stream),
-                         "launching the guard", error) &&
+           ps_cuda_check(ps_guard_look_cuda(&look, counts, stream), "launching the guard", error) &&
            (second || ps_cuda_check(cudaMemcpyAsync(launch->outputs[0], out, bytes,
                                                     cudaMemcpyDeviceToDevice, stream),
                                     "cudaMemcpyAsync", error));

@@ -140,6 +140,25 @@ static void guarded(void)
     }
 }
 
+static void bools(void)
+{
+    static const char source[] =
+        "void twice(const float *a, unsigned char *out, long long rows, long "
+        "long first_row) { for (long long i = 0; i < rows * 3; i++) out[i] "
+        "= i == 4 ? 2 : 1; }";
+    float a[2 * 3] = {0};
+    struct fixture f;
+    CU_ASSERT_TRUE_FATAL(kc_plan(&f,
+                                 (const char *[]){"source", CUDA, "cpu_source", source, "dtype",
+                                                  "bool", "guard", "true", NULL},
+                                 a));
+    CU_ASSERT_PTR_NULL(fixture_run(&f, PS_CPU, 2, 0));
+    CU_ASSERT_PTR_NOT_NULL(strstr(f.error.text,
+                                  "made 1 bools that are neither 0 nor 1; the first is "
+                                  "in row 1, element 1"));
+    fixture_free(&f);
+}
+
 static void twins_that_fail(void)
 {
     static const struct {
@@ -167,11 +186,8 @@ static void twins_that_fail(void)
 int main(void)
 {
     static const struct check_test tests[] = {
-        {"refused", refused},
-        {"shapes", shapes},
-        {"twins", twins},
-        {"guarded", guarded},
-        {"twins that fail", twins_that_fail},
+        {"refused", refused}, {"shapes", shapes}, {"twins", twins},
+        {"guarded", guarded}, {"bools", bools},   {"twins that fail", twins_that_fail},
         {NULL, NULL},
     };
     return check_main("kernel", tests);

@@ -55,9 +55,9 @@ struct ps_stage {
     // What the axes of the output are: an axis of an array of scope->ports, or of none (port -1).
     // Not filled in where nothing survives.
     struct ps_axis_source axes[PS_RANK_MAX];
-    bool elementwise;   // element for element of an array of the same shape
-    bool streamed;      // the output comes block by block
-    bool reduces_rows;  // the output is whole and complete only at the end of the pass
+    bool elementwise;        // element for element of an array of the same shape
+    bool streamed;           // the output comes block by block
+    bool reduces_rows;       // the output is whole and complete only at the end of the pass
     struct ps_row_rule rows; // one to one unless plan() says otherwise; of streamed outputs
     // Rows of the one launch when no input is streamed (map: 1, whole shape as one row).
     int64_t whole_rows;
@@ -67,12 +67,12 @@ struct ps_stage {
 // Stages that run as one program.
 struct ps_step {
     const struct ps_stage_type *type;
-    const struct ps_port *ports;  // all arrays of the job: what stage->inputs and ->port index
+    const struct ps_port *ports; // all arrays of the job: what stage->inputs and ->port index
     int stage_count;
-    struct ps_stage **stages;     // in order; later ones may read earlier ones
-    int input_count;              // distinct arrays from outside the step
+    struct ps_stage **stages; // in order; later ones may read earlier ones
+    int input_count;          // distinct arrays from outside the step
     const struct ps_port **inputs;
-    int output_count;             // stages whose result is wanted outside the step
+    int output_count; // stages whose result is wanted outside the step
     struct ps_stage **outputs;
 };
 
@@ -81,8 +81,8 @@ struct ps_program; // a type's own, made by compile
 // One block through one program. All pointers are device memory.
 struct ps_launch {
     struct ps_queue *queue;
-    int64_t first_row;         // of the output, absolute
-    int64_t rows;              // >= 0; 0 must do nothing and succeed
+    int64_t first_row; // of the output, absolute
+    int64_t rows;      // >= 0; 0 must do nothing and succeed
     // The input rows that are there: those that the output rows need by stage->rows and that
     // exist. One to one without rows before and after: first_row and rows again.
     int64_t in_first, in_rows;
@@ -92,6 +92,7 @@ struct ps_launch {
     void *state;               // this slot's state (reductions) or the carry, else NULL
     int64_t *rows_out;         // of chosen rows: how many were made; else NULL
     void *scratch;             // scratch_bytes of it, else NULL
+    void *check;               // check_bytes, all-zero, else NULL
 };
 
 struct ps_stage_type {
@@ -132,6 +133,13 @@ struct ps_stage_type {
     size_t (*scratch_bytes)(const struct ps_step *step, enum ps_backend_id backend, int64_t rows);
     // Bytes of launch->state of an ordered stage; all-zero before the first block. May be NULL: 0.
     size_t (*carry_bytes)(const struct ps_step *step);
+    // For faults that only the data has, such as an integer overflow that the job asked to be told:
+    // the launch notes the first one (the least row, whatever the order of its threads) in
+    // launch->check; when the block is done, check() tells from those bytes, in host memory,
+    // whether there was one, and fails the job with what and where. All NULL, or 0 bytes: none of
+    // it is kept, cleared or copied.
+    size_t (*check_bytes)(const struct ps_step *step);
+    bool (*check)(const struct ps_program *program, const void *noted, struct ps_error *error);
     // Up to max infos of the program's kernels; returns how many there are. May be NULL.
     int (*kernels)(const struct ps_program *program, struct ps_kernel_info *infos_out, int max);
     // NULL for stages that keep no state.

@@ -7,6 +7,39 @@
 #include <stdlib.h>
 #include <string.h>
 
+// What the step notes of faults in the data: cleared before its launch, fetched after it.
+static bool move_check(struct ps_executor *executor, int s, int slot, bool fetch,
+                       struct ps_error *error)
+{
+    const struct ps_plan_step *step = &executor->pass->steps[s];
+    struct ps_lane *lane = &executor->lanes[slot];
+    if (executor->layout.check[s] == SIZE_MAX || (fetch && executor->backend->unified))
+        return true;
+    char *noted = lane->device + executor->layout.check[s];
+    size_t bytes = step->step.type->check_bytes(&step->step);
+    return fetch ? executor->backend->copy(lane->queue, lane->host + executor->layout.check_host[s],
+                                           noted, bytes, error)
+                 : executor->backend->clear(lane->queue, noted, bytes, error);
+}
+
+// After the wait: the faults that steps [from, end) of the pass noted.
+static bool check_steps(struct ps_executor *executor, int from, int end, int slot,
+                        struct ps_error *error)
+{
+    int pass = (int)(executor->pass - executor->plan->passes);
+    for (int s = from; s < end; s++) {
+        const struct ps_plan_step *step = &executor->pass->steps[s];
+        if (executor->layout.check[s] == SIZE_MAX)
+            continue;
+        const char *noted = executor->lanes[slot].host + executor->layout.check_host[s];
+        if (step->step.type->check(executor->programs[pass][s], noted, error))
+            continue;
+        ps_error_place(error, "stage %s (%s)", step->label, step->step.type->name);
+        return false;
+    }
+    return true;
+}
+
 // Enqueues one step of the running pass with the rows that *launch has.
 static bool launch_step(struct ps_executor *executor, int s, int slot, struct ps_launch *launch,
                         struct ps_error *error)
@@ -17,8 +50,10 @@ static bool launch_step(struct ps_executor *executor, int s, int slot, struct ps
     bool ordered = step->step.stages[0]->rows.ordered;
     const void *inputs[PS_LAUNCH_ARRAYS_MAX];
     void *outputs[PS_LAUNCH_ARRAYS_MAX];
+    if (!move_check(executor, s, slot, false, error))
+        return false;
     if (launch->rows == 0)
-        return true;
+        return move_check(executor, s, slot, true, error);
     if (step->step.input_count > PS_LAUNCH_ARRAYS_MAX ||
         step->step.output_count > PS_LAUNCH_ARRAYS_MAX)
         return ps_fail(error, PS_USAGE,
@@ -48,9 +83,11 @@ static bool launch_step(struct ps_executor *executor, int s, int slot, struct ps
                            ? (int64_t *)(void *)(lane->device + executor->layout.count)
                            : NULL;
     launch->scratch = lane->device + executor->layout.scratch;
+    launch->check =
+        executor->layout.check[s] != SIZE_MAX ? lane->device + executor->layout.check[s] : NULL;
     int pass = (int)(executor->pass - executor->plan->passes);
     if (step->step.type->run[executor->backend->id](executor->programs[pass][s], launch, error))
-        return true;
+        return move_check(executor, s, slot, true, error);
     ps_error_place(error, "stage %s (%s), rows %lld-%lld", step->label, step->step.type->name,
                    (long long)launch->first_row, (long long)(launch->first_row + launch->rows - 1));
     return false;
@@ -266,6 +303,9 @@ bool ps_executor_run(struct ps_executor *executor, const struct ps_block_range *
                        (long long)(range->first_row + range->rows - 1));
         return false;
     }
+    if (!check_steps(executor, executor->pass->whole_count, executor->pass->step_count, range->slot,
+                     error))
+        return false;
     return note_all(executor, range, in_bytes, out_bytes, timing, error);
 }
 
@@ -346,6 +386,8 @@ static bool run_whole_step(struct ps_executor *executor, int pass, int s, struct
         ps_error_place(error, "stage %s (%s)", step->label, step->step.type->name);
         return false;
     }
+    if (!check_steps(executor, s, s + 1, 0, error))
+        return false;
     if (!note(executor, &range, 0, PS_STEP_STAGE, step->label, step_bytes(executor, step, 0),
               timing, error))
         return false;

@@ -45,12 +45,14 @@ static bool alloc_tables(const struct ps_plan *plan, const struct ps_pass *pass,
     layout->device = malloc(ports * sizeof *layout->device);
     layout->state = malloc(steps * sizeof *layout->state);
     layout->tail = malloc(ports * sizeof *layout->tail);
-    if (!layout->host || !layout->device || !layout->state || !layout->tail)
+    layout->check = malloc(2 * steps * sizeof *layout->check);
+    if (!layout->host || !layout->device || !layout->state || !layout->tail || !layout->check)
         return false;
+    layout->check_host = layout->check + steps;
     for (size_t i = 0; i < ports; i++)
         layout->host[i] = layout->device[i] = layout->tail[i] = SIZE_MAX;
     for (size_t i = 0; i < steps; i++)
-        layout->state[i] = SIZE_MAX;
+        layout->state[i] = layout->check[i] = layout->check_host[i] = SIZE_MAX;
     return true;
 }
 
@@ -100,6 +102,19 @@ static void place_steps(const struct ps_plan *plan, const struct ps_pass *pass,
     layout->scratch = take(device, scratch);
 }
 
+static void place_checks(const struct ps_pass *pass, bool unified, struct ps_layout *layout,
+                         struct cursor *host, struct cursor *device)
+{
+    for (int s = 0; s < pass->step_count; s++) {
+        const struct ps_stage_type *type = pass->steps[s].step.type;
+        size_t bytes = type->check_bytes != NULL ? type->check_bytes(&pass->steps[s].step) : 0;
+        if (bytes == 0)
+            continue;
+        layout->check[s] = take(device, bytes);
+        layout->check_host[s] = unified ? layout->check[s] : take(host, bytes);
+    }
+}
+
 bool ps_layout_make(const struct ps_plan *plan, const struct ps_pass *pass,
                     enum ps_backend_id backend, bool unified, int64_t rows,
                     struct ps_layout *layout, struct ps_error *error)
@@ -117,6 +132,7 @@ bool ps_layout_make(const struct ps_plan *plan, const struct ps_pass *pass,
         layout->host[port] = unified ? layout->device[port] : take(&host, bytes);
     }
     place_steps(plan, pass, backend, rows, layout, &device);
+    place_checks(pass, unified, layout, &host, &device);
     layout->count = take(&device, sizeof(int64_t));
     layout->count_host = unified ? layout->count : take(&host, sizeof(int64_t));
     for (int i = 0; i < pass->keep_count; i++) {
@@ -141,5 +157,6 @@ void ps_layout_free(struct ps_layout *layout)
     free(layout->device);
     free(layout->state);
     free(layout->tail);
+    free(layout->check);
     *layout = (struct ps_layout){0};
 }

@@ -116,7 +116,9 @@ struct ps_layout {
         *tail; // per port made by an ordered stage: offset of the rows kept before the next block
     size_t count; // offset in device and (count_host) host memory of a number of rows
     size_t count_host;
-    size_t scratch; // offset in device memory
+    size_t *check;      // per step: offset in device memory of what it notes of its faults
+    size_t *check_host; // and in host memory
+    size_t scratch;     // offset in device memory
     size_t host_bytes, device_bytes, state_bytes;
 };
 bool ps_layout_make(const struct ps_plan *plan, const struct ps_pass *pass,

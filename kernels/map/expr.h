@@ -21,6 +21,10 @@ enum ps_node_kind {
     PS_NODE_COLUMN,  // name.column or name["column"], or name[integer] (column NULL)
     PS_NODE_CAST,    // dtype
     PS_NODE_OP,      // op, with its arguments; -1: left out
+    PS_NODE_INDEX,   // integer: the axis, from the end when negative
+    PS_NODE_TABLE,   // as NAME or COLUMN (integer -1 and column NULL: all of it); computes nothing
+    PS_NODE_LOOKUP,  // arguments: a table, an index, what it is outside (or -1)
+    PS_NODE_INTERP,  // arguments: x, and two tables
 };
 
 struct ps_node {

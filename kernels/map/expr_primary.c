@@ -149,6 +149,66 @@ static int parse_cast_call(struct ps_parser *p, size_t start)
     return parse_cast(p, dtype, argument, start);
 }
 
+// index(0), index(-1)
+static int parse_index(struct ps_parser *p, size_t start)
+{
+    struct ps_node node = {.kind = PS_NODE_INDEX};
+    bool minus = ps_parse_accept(p, '-');
+    char *digits = p->token == T_INTEGER ? copy_bytes(p->text + p->at, p->size) : NULL;
+    bool fine = digits != NULL && strlen(digits) < 4 && ps_integer_parse(digits, &node.integer);
+    free(digits);
+    if (!fine)
+        return ps_parse_unexpected(p, "the number of an axis: 0 for rows, -1 for the last one");
+    node.integer = minus ? -node.integer : node.integer;
+    ps_parse_next(p);
+    return ps_parse_expect(p, ')', "')'") ? ps_parse_add(p, node, start) : -1;
+}
+
+// An argument that must be a whole array, by its name alone.
+static bool make_table(struct ps_parser *p, const char *function, int argument)
+{
+    struct ps_node *node = &p->expr->nodes[argument];
+    if (node->kind != PS_NODE_NAME && node->kind != PS_NODE_COLUMN) {
+        size_t at = (size_t)node->start;
+        ps_parse_fail(
+            p, at, at + (size_t)node->length,
+            "%s reads elements of a whole array: the name of one (or of its column, as in "
+            "t.gain) is expected here",
+            function);
+        return false;
+    }
+    node->integer = node->kind == PS_NODE_COLUMN ? node->integer : -1;
+    node->kind = PS_NODE_TABLE;
+    return true;
+}
+
+// lookup(table, index), lookup(table, index, otherwise)
+static int finish_lookup(struct ps_parser *p, const int *list, int count, size_t start)
+{
+    if (count != 2 && count != 3)
+        return ps_parse_fail(p, start, p->last_end,
+                             "lookup takes 2 or 3 arguments (a whole array, an index, what it is "
+                             "outside of the array), got %d",
+                             count);
+    if (!make_table(p, "lookup", list[0]))
+        return -1;
+    int otherwise = count == 3 ? list[2] : -1;
+    return ps_parse_add(
+        p, (struct ps_node){.kind = PS_NODE_LOOKUP, .arguments = {list[0], list[1], otherwise}},
+        start);
+}
+
+static int finish_interp(struct ps_parser *p, const int *list, int count, size_t start)
+{
+    if (count != 3)
+        return wrong_count(p, "interp", start, count, 3);
+    if (!make_table(p, "interp", list[1]) || !make_table(p, "interp", list[2]))
+        return -1;
+    return ps_parse_add(
+        p, (struct ps_node){.kind = PS_NODE_INTERP, .arguments = {list[0], list[1], list[2]}},
+        start);
+}
+
 static int parse_call(struct ps_parser *p, const char *name, size_t start)
 {
     enum { MOST = 64 };
@@ -159,6 +219,8 @@ static int parse_call(struct ps_parser *p, const char *name, size_t start)
         return parse_cast_call(p, start);
     if (ps_dtype_parse(name, &dtype))
         return parse_cast(p, dtype, ps_parse_whole(p), start);
+    if (strcmp(name, "index") == 0)
+        return parse_index(p, start);
     count = parse_arguments(p, name, start, list, MOST);
     if (count < 0 || !ps_parse_expect(p, ')', "',' or ')'"))
         return -1;
@@ -168,6 +230,10 @@ static int parse_call(struct ps_parser *p, const char *name, size_t start)
         return finish_clip(p, list, count, start);
     if (strcmp(name, "nan_to_num") == 0)
         return finish_clean(p, list, count, start);
+    if (strcmp(name, "lookup") == 0)
+        return finish_lookup(p, list, count, start);
+    if (strcmp(name, "interp") == 0)
+        return finish_interp(p, list, count, start);
     if (strcmp(name, "poly") == 0)
         return finish_poly(p, list, count, start);
     if (strcmp(name, "square") == 0)

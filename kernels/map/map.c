@@ -18,6 +18,10 @@ static const struct ps_option options[] = {
     {.key = "dtype",
      .kind = PS_DTYPE,
      .help = "Dtype of the result; the expression's own if unset"},
+    {.key = "checked",
+     .kind = PS_TRUTH,
+     .fallback = "false",
+     .help = "Integers that do not fit their dtype, and division of integers by zero, are errors"},
     {0},
 };
 
@@ -126,13 +130,21 @@ static bool link_stage(struct linker *linker, int number)
         if (in.op == PS_OP_LOAD) {
             linker->map[i] = link_load(linker, &detail->code.leaves[in.a], in);
         } else {
-            if (in.op != PS_OP_CONST) {
+            if (in.op == PS_OP_LOOKUP || in.op == PS_OP_INTERP) {
+                in.a = linker->map[in.a];
+                in.b = ps_code_add_leaf(&linker->program->code, &detail->code.leaves[in.b]);
+                if (in.op == PS_OP_INTERP)
+                    in.c = ps_code_add_leaf(&linker->program->code, &detail->code.leaves[in.c]);
+                if (in.b < 0 || in.c < 0)
+                    return false;
+            } else if (in.op != PS_OP_CONST && in.op != PS_OP_INDEX) {
                 in.a = linker->map[in.a];
                 in.b = ps_op_infos[in.op].arguments > 1 ? linker->map[in.b] : 0;
                 in.c = ps_op_infos[in.op].arguments > 2 ? linker->map[in.c] : 0;
             }
             linker->map[i] = ps_code_add(&linker->program->code, in);
         }
+        linker->program->checks |= ps_map_can_fail(&detail->code, &detail->code.list[i]);
         if (linker->map[i] < 0)
             return false;
     }
@@ -172,6 +184,7 @@ bool ps_map_link(const struct ps_step *step, struct ps_program *program, struct 
     struct linker linker = {step, program, calloc((size_t)step->stage_count, sizeof(int)),
                             calloc((size_t)most + 1, sizeof(int))};
     bool fine = linker.results != NULL && linker.map != NULL;
+    program->whole = !step->stages[0]->streamed;
     program->row_rank = first->row_rank;
     memcpy(program->row_dims, first->row_dims, sizeof program->row_dims);
     program->row_elements = 1;
@@ -249,6 +262,8 @@ const struct ps_stage_type ps_stage_map = {
 #endif
     },
     .scratch_bytes = map_scratch,
+    .check_bytes = ps_map_check_bytes,
+    .check = ps_map_check,
 #if PS_HAVE_CUDA
     .kernels = ps_map_cuda_kernels,
 #endif

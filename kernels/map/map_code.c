@@ -8,13 +8,13 @@
 static bool shareable(const struct ps_instruction *i)
 {
     return i->op == PS_OP_LOAD || i->op == PS_OP_CONST || i->op == PS_OP_CAST ||
-           i->op == PS_OP_HALF;
+           i->op == PS_OP_HALF || i->op == PS_OP_INDEX || i->op == PS_OP_LOOKUP;
 }
 
 static bool equal(const struct ps_instruction *x, const struct ps_instruction *y)
 {
     return x->op == y->op && x->dtype == y->dtype && x->result == y->result && x->a == y->a &&
-           x->b == y->b && x->c == y->c && x->natural == y->natural;
+           x->b == y->b && x->c == y->c && x->checked == y->checked && x->natural == y->natural;
 }
 
 #define LOOK_BACK 64 // sharing is a matter of speed, so long programs are not searched whole

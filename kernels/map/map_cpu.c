@@ -128,11 +128,15 @@ static bool find_functions(const struct ps_program *program, struct ps_cpu_progr
     const struct ps_vector_table *table = cpu->table = ps_vector_table();
     for (int i = 0; i < program->code.count; i++) {
         const struct ps_instruction *in = &program->code.list[i];
-        if (in->op == PS_OP_LOAD || in->op == PS_OP_CONST)
+        if (in->op == PS_OP_LOAD || in->op == PS_OP_CONST || in->op == PS_OP_INDEX ||
+            in->op == PS_OP_LOOKUP || in->op == PS_OP_INTERP)
             continue;
+        if (in->checked)
+            cpu->checks[i] = in->op == PS_OP_CAST ? table->lost[in->dtype][in->result]
+                                                  : table->over[in->op][in->dtype];
         cpu->functions[i] = in->op == PS_OP_CAST ? table->casts[in->dtype][in->result]
                                                  : table->ops[in->op][in->dtype];
-        if (cpu->functions[i] == NULL)
+        if (cpu->functions[i] == NULL || (in->checked && cpu->checks[i] == NULL))
             return ps_fail(error, PS_BUG, "no vector code for %s of %s", ps_op_infos[in->op].name,
                            ps_dtype_name(in->dtype));
     }
@@ -144,7 +148,7 @@ bool ps_map_cpu_compile(struct ps_program *program, struct ps_error *error)
     size_t count = (size_t)program->code.count + 1;
     struct ps_cpu_program *cpu = program->cpu = calloc(1, sizeof *cpu);
     if (cpu == NULL || (cpu->functions = calloc(count, sizeof *cpu->functions)) == NULL ||
-        !plan_memory(program, cpu))
+        (cpu->checks = calloc(count, sizeof *cpu->checks)) == NULL || !plan_memory(program, cpu))
         return ps_fail_memory(error, count * sizeof *cpu->registers, "the map program");
     return find_functions(program, cpu, error);
 }
@@ -156,6 +160,7 @@ void ps_map_cpu_release(struct ps_program *program)
         return;
     free(cpu->registers);
     free(cpu->functions);
+    free(cpu->checks);
     free(cpu);
     program->cpu = NULL;
 }

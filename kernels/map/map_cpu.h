@@ -24,7 +24,8 @@ struct ps_cpu_program {
     int64_t piece;                       // elements computed at once, at most PS_PIECE
     bool rows_apart;                     // a piece must not reach into the next row
     const struct ps_vector_table *table; // looked up once: asking the processor is slow
-    ps_vector_function **functions;      // one per instruction; NULL for LOAD and CONST
+    ps_vector_function **functions;      // one per instruction; NULL for what has none
+    ps_vector_check **checks;            // likewise; only of those that are checked
 };
 
 // Where the parts of a launch's scratch begin, and all its bytes.
@@ -58,5 +59,18 @@ const char *ps_gather(const struct ps_machine *machine, int leaf, int64_t first,
                       char *to);
 // to[i] = from[i * stride], elements of `bytes` bytes.
 void ps_gather_strided(char *to, const char *from, int64_t stride, size_t bytes, size_t n);
+
+// ---- map_table_cpu.c: n elements from `first` on, of those of the launch ----
+// Notes a fault of an instruction at an element in launch->check, unless an earlier one is there.
+void ps_note_fault(const struct ps_machine *machine, int64_t element, int instruction, uint64_t a,
+                   uint64_t b);
+void ps_fill_index(const struct ps_machine *machine, int axis, int64_t first, size_t n,
+                   int64_t *to);
+void ps_look_up(const struct ps_machine *machine, int instruction, const int64_t *index,
+                int64_t first, size_t n, void *to);
+void ps_interpolate(const struct ps_machine *machine, int instruction, const double *x, size_t n,
+                    double *to);
+// Notes where the places of an INTERP fall, or are NaN.
+void ps_check_places(const struct ps_machine *machine, int instruction);
 
 #endif

@@ -65,25 +65,85 @@ static void store_piece(const struct ps_machine *m, size_t n)
     }
 }
 
+// The value of a number as it goes into a note.
+static uint64_t bits_of(enum ps_dtype dtype, const void *values, size_t at)
+{
+    size_t bytes = ps_dtype_bytes(dtype);
+    const void *value = values != NULL ? (const char *)values + at * bytes : NULL;
+    uint64_t natural = 0;
+    double wide;
+    float narrow;
+    if (value == NULL)
+        return 0;
+    if (dtype == PS_F32) {
+        memcpy(&narrow, value, sizeof narrow);
+        wide = (double)narrow;
+        memcpy(&natural, &wide, sizeof natural);
+        return natural;
+    }
+    memcpy(&natural, value, bytes); // little-endian
+    unsigned unused = 64 - 8 * (unsigned)bytes;
+    return ps_dtype_info(dtype)->kind == PS_CLASS_SIGNED
+               ? (uint64_t)((int64_t)(natural << unused) >> unused)
+               : natural;
+}
+
+static void check_values(const struct ps_machine *m, int i, const void *a, const void *b,
+                         int64_t first, size_t n)
+{
+    enum ps_dtype dtype = m->program->code.list[i].dtype;
+    size_t at = m->cpu->checks[i](a, b, n);
+    if (at < n)
+        ps_note_fault(m, first + (int64_t)at, i, bits_of(dtype, a, at), bits_of(dtype, b, at));
+}
+
+static void compute(const struct ps_machine *m, int index, int64_t first, size_t n)
+{
+    const struct ps_instruction *i = &m->program->code.list[index];
+    void *to = register_memory(m, index);
+    const void *a = ps_has_argument(i, 0) ? m->values[i->a] : NULL;
+    const void *b = ps_has_argument(i, 1) ? m->values[i->b] : NULL;
+    const void *c = ps_has_argument(i, 2) ? m->values[i->c] : NULL;
+    if (i->op == PS_OP_INDEX)
+        ps_fill_index(m, i->a, first, n, to);
+    else if (i->op == PS_OP_LOOKUP)
+        ps_look_up(m, index, a, first, n, to);
+    else if (i->op == PS_OP_INTERP)
+        ps_interpolate(m, index, a, n, to);
+    else {
+        if (i->checked) // before: the result may take the place of an argument
+            check_values(m, index, a, b, first, n);
+        m->cpu->functions[index](to, a, b, c, n);
+    }
+    m->values[index] = to;
+}
+
 static void run_piece(const struct ps_machine *m, int64_t first, size_t n)
 {
-    const struct ps_instruction *list = m->program->code.list;
     for (int i = 0; i < m->program->code.count; i++) {
         if (m->cpu->registers[i].fixed)
             continue;
-        if (list[i].op == PS_OP_LOAD) {
+        if (m->program->code.list[i].op == PS_OP_LOAD)
             load_register(m, i, first, n);
-            continue;
-        }
-        char *to = register_memory(m, i);
-        m->cpu->functions[i](to, m->values[list[i].a],
-                             ps_has_argument(&list[i], 1) ? m->values[list[i].b] : NULL,
-                             ps_has_argument(&list[i], 2) ? m->values[list[i].c] : NULL, n);
-        m->values[i] = to;
+        else
+            compute(m, i, first, n);
     }
     store_piece(m, n);
     for (int s = 0; s < m->program->store_count; s++)
         m->outputs[s] += n * ps_dtype_bytes(m->program->stores[s].dtype);
+}
+
+// Places are the same for all launches, so the first one checks them.
+static void check_places(const struct ps_machine *m)
+{
+    for (int i = 0; m->launch->first_row == 0 && i < m->program->code.count; i++)
+        if (m->program->code.list[i].op == PS_OP_INTERP)
+            ps_check_places(m, i);
+}
+
+static bool found_fault(const struct ps_machine *m)
+{
+    return m->program->checks && ((const struct ps_map_note *)m->launch->check)->key != 0;
 }
 
 static size_t piece_length(const struct ps_machine *m, int64_t first, int64_t total)
@@ -115,7 +175,8 @@ bool ps_map_cpu_run(const struct ps_program *program, const struct ps_launch *la
         m.outputs[s] = launch->outputs[s];
     ps_gather_tiles(&m);
     fill_fixed(&m);
-    for (int64_t first = 0; first < total;) {
+    check_places(&m);
+    for (int64_t first = 0; first < total && !found_fault(&m);) {
         size_t n = piece_length(&m, first, total);
         run_piece(&m, first, n);
         first += (int64_t)n;

@@ -66,7 +66,7 @@ bool ps_map_cuda_run(const struct ps_program *program, const struct ps_launch *l
     if (n == 0)
         return true;
     const void *pointers[2 * PS_LAUNCH_ARRAYS_MAX];
-    void *arguments[2 * PS_LAUNCH_ARRAYS_MAX + 2];
+    void *arguments[2 * PS_LAUNCH_ARRAYS_MAX + 4];
     int count = 0, all = program->input_count + program->store_count;
     if (all > 2 * PS_LAUNCH_ARRAYS_MAX)
         return ps_fail(error, PS_BUG, "a fused map of %d arrays", all);
@@ -81,7 +81,11 @@ bool ps_map_cuda_run(const struct ps_program *program, const struct ps_launch *l
     }
     long long groups = aligned && cuda->group > 1 ? n / cuda->group : 0;
     arguments[count] = &n;
+    long long first = launch->first_row;
+    void *note = launch->check;
     arguments[count + 1] = &groups;
+    arguments[count + 2] = &first;
+    arguments[count + 3] = &note; // not looked at by a kernel that checks nothing
     long long threads = cuda->info.threads, items = groups > 0 ? groups : n;
     long long wanted = (items + threads - 1) / threads;
     unsigned grid = wanted < cuda->most_blocks ? (unsigned)wanted : cuda->most_blocks;

@@ -99,8 +99,8 @@ static struct ps_typed logic(struct ps_typer *t, enum ps_map_op op, struct ps_ty
     return ps_type_binary(t, op, a, b, PS_BOOL, PS_BOOL);
 }
 
-static struct ps_typed choose(struct ps_typer *t, struct ps_typed condition, struct ps_typed a,
-                              struct ps_typed b)
+struct ps_typed ps_type_choose(struct ps_typer *t, struct ps_typed condition, struct ps_typed a,
+                               struct ps_typed b)
 {
     enum ps_dtype dtype = ps_type_common(a, b);
     if (dtype == PS_DTYPE_COUNT)
@@ -182,9 +182,9 @@ static struct ps_typed clean(struct ps_typer *t, const struct ps_typed *v)
         if (other.kind == PS_TYPED_NONE)
             other = (struct ps_typed){.kind = PS_TYPED_FLOAT, .number = sign * most};
         infinity.number = sign * (double)INFINITY;
-        result = choose(t, ps_type_compare(t, PS_OP_EQ, x, infinity), other, result);
+        result = ps_type_choose(t, ps_type_compare(t, PS_OP_EQ, x, infinity), other, result);
     }
-    return choose(t, ps_type_unary(t, PS_OP_ISNAN, x, x.dtype, PS_BOOL), v[1], result);
+    return ps_type_choose(t, ps_type_unary(t, PS_OP_ISNAN, x, x.dtype, PS_BOOL), v[1], result);
 }
 
 static struct ps_typed test(struct ps_typer *t, enum ps_map_op op, struct ps_typed a)
@@ -223,7 +223,7 @@ struct ps_typed ps_type_apply(struct ps_typer *t, enum ps_map_op op, const struc
     case PS_RULE_CLEAN:
         return clean(t, v);
     case PS_RULE_SELECT:
-        return choose(t, v[0], v[1], v[2]);
+        return ps_type_choose(t, v[0], v[1], v[2]);
     default:
         return ps_type_fail(t, "an operation that expressions cannot name");
     }

@@ -185,6 +185,28 @@ void ps_map_leaf(const struct ps_map_shape *shape, const struct ps_port *port, i
         leaf->mode = PS_ACCESS_SAME;
 }
 
+const char *ps_map_table(struct ps_map_shape *shape, const struct ps_port *port, int port_index,
+                         int column, struct ps_leaf *leaf)
+{
+    struct part part = part_of(port, column >= 0);
+    drop_leading_ones(&part, 1);
+    memset(leaf, 0, sizeof *leaf);
+    leaf->port = port_index;
+    leaf->dtype = port->array.dtype;
+    leaf->offset = column > 0 ? column : 0;
+    leaf->mode = PS_ACCESS_TABLE;
+    leaf->strides[0] = part.rank == 1 ? part.strides[0] : 0;
+    leaf->count = part.rank == 1 ? part.dims[0] : 1;
+    char own[PS_ARRAY_TEXT];
+    if (part.rank <= 1 && leaf->count > 0)
+        return NULL;
+    snprintf(shape->text, sizeof shape->text,
+             part.rank <= 1 ? "'%s' has no elements (%s)"
+                            : "'%s' is %s, and one axis is needed here: name a column, as in %s[0]",
+             port->name, ps_array_text(&port->array, own), port->name);
+    return shape->text;
+}
+
 static bool keep_columns(struct ps_stage *stage, const struct ps_scope *scope,
                          const struct ps_map_detail *detail, struct ps_error *error)
 {
@@ -209,6 +231,8 @@ static void find_axes(struct ps_stage *stage, const struct ps_scope *scope,
     for (int i = 0; i < detail->code.leaf_count; i++) {
         const struct ps_leaf *leaf = &detail->code.leaves[i];
         const struct ps_port *port = &scope->ports[leaf->port];
+        if (leaf->mode == PS_ACCESS_TABLE)
+            continue;
         bool same = port->array.rank == stage->output.rank && port->streamed == stage->streamed;
         for (int d = 0; same && d < stage->output.rank; d++)
             same = port->array.dims[d] == stage->output.dims[d];

@@ -26,6 +26,10 @@ const char *ps_map_shape_settle(struct ps_map_shape *shape, const struct ps_port
 // How the port (its column, or all of it when column < 0) is addressed in the settled shape.
 void ps_map_leaf(const struct ps_map_shape *shape, const struct ps_port *port, int port_index,
                  int column, struct ps_leaf *leaf_out);
+// A whole array (its column, or all of it when column < 0) whose elements are read by number. NULL,
+// or what is wrong with it (text in shape).
+const char *ps_map_table(struct ps_map_shape *shape, const struct ps_port *port, int port_index,
+                         int column, struct ps_leaf *leaf_out);
 bool ps_map_shape_finish(const struct ps_map_shape *shape, struct ps_stage *stage,
                          const struct ps_scope *scope, enum ps_dtype dtype,
                          struct ps_map_detail *detail, struct ps_error *error);

@@ -126,6 +126,18 @@ static void print_call(const struct ps_instruction *i, struct ps_text *out)
     ps_text_add(out, ")");
 }
 
+// Axes are those of the output row; -1 is the row itself.
+static void print_axis(const struct ps_program *program, int axis, struct ps_text *out)
+{
+    long long below = 1;
+    for (int d = axis + 1; axis >= 0 && d < program->row_rank; d++)
+        below *= (long long)program->row_dims[d];
+    if (axis < 0)
+        ps_text_add(out, "first + r");
+    else
+        ps_text_printf(out, "i / %lldll %% %lldll", below, (long long)program->row_dims[axis]);
+}
+
 static void print_value(const struct ps_program *program, const struct ps_instruction *i,
                         bool grouped, struct ps_text *out)
 {
@@ -133,6 +145,13 @@ static void print_value(const struct ps_program *program, const struct ps_instru
         print_load(program, i, grouped, out);
     else if (i->op == PS_OP_CONST)
         print_constant(i, out);
+    else if (i->op == PS_OP_INDEX)
+        print_axis(program, i->a, out);
+    else if (i->op == PS_OP_LOOKUP)
+        ps_map_print_lookup(program, i, out);
+    else if (i->op == PS_OP_INTERP)
+        ps_text_printf(out, "ps_interp_%d_%d(v%d, in%d, in%d)", i->b, i->c, i->a,
+                       program->leaf_inputs[i->b], program->leaf_inputs[i->c]);
     else if (i->op == PS_OP_CAST)
         print_cast(i, out);
     else if (i->op == PS_OP_HALF)
@@ -149,8 +168,12 @@ static void print_value(const struct ps_program *program, const struct ps_instru
 
 static bool needs_row(const struct ps_program *program)
 {
+    for (int n = 0; n < program->code.count; n++)
+        if (program->code.list[n].op == PS_OP_INDEX)
+            return true;
     for (int l = 0; l < program->code.leaf_count; l++)
-        if (program->code.leaves[l].mode != PS_ACCESS_SAME)
+        if (program->code.leaves[l].mode != PS_ACCESS_SAME &&
+            program->code.leaves[l].mode != PS_ACCESS_TABLE)
             return true;
     return false;
 }
@@ -165,6 +188,8 @@ static void print_body(const struct ps_program *program, bool grouped, struct ps
                        elements, elements);
     for (int n = 0; n < program->code.count; n++) {
         const struct ps_instruction *i = &program->code.list[n];
+        if (i->checked || (i->op == PS_OP_LOOKUP && ps_map_can_fail(&program->code, i)))
+            ps_map_print_check(program, n, indent, out);
         ps_text_printf(out, "%sconst %s v%d = ", indent, c_type(i->result), n);
         print_value(program, i, grouped, out);
         ps_text_add(out, ";\n");
@@ -230,13 +255,15 @@ static void print_signature(const struct ps_program *program, struct ps_text *ou
             print_group_type("in", i, dtype, group, out);
     for (int s = 0; s < program->store_count; s++)
         print_group_type("out", s, program->stores[s].dtype, group, out);
+    ps_map_print_tables(program, out);
     ps_text_add(out, "extern \"C\" __global__ void ps_map(");
     for (int i = 0; i < program->input_count; i++)
         ps_text_printf(out, "const %s *__restrict__ in%d, ",
                        input_of(program, i, &dtype, &same) ? c_type(dtype) : "void", i);
     for (int s = 0; s < program->store_count; s++)
         ps_text_printf(out, "%s *__restrict__ out%d, ", c_type(program->stores[s].dtype), s);
-    ps_text_add(out, "long long n, long long groups)\n{\n");
+    ps_text_printf(out, "long long n, long long groups, long long first%s)\n{\n",
+                   program->checks ? ", ps_note *note" : "");
 }
 
 static void print_grouped_loop(const struct ps_program *program, struct ps_text *out)
@@ -272,6 +299,7 @@ bool ps_map_source(const struct ps_program *program, struct ps_text *out)
     ps_text_add(out,
                 "    const long long threads = (long long)gridDim.x * blockDim.x;\n"
                 "    const long long thread = (long long)blockIdx.x * blockDim.x + threadIdx.x;\n");
+    ps_map_print_place_checks(program, out);
     if (group > 1)
         print_grouped_loop(program, out);
     ps_text_printf(out, "    for (long long e = groups * %d + thread; e < n; e += threads) {\n",

@@ -36,13 +36,29 @@ static struct ps_typed to_half(struct ps_typer *t, struct ps_typed v)
         PS_F16);
 }
 
+// A cast that the user wrote, where `checked` wants to know what does not fit.
+static struct ps_typed checked_cast(struct ps_typer *t, struct ps_typed v, enum ps_dtype dtype)
+{
+    struct ps_instruction cast = {.op = PS_OP_CAST,
+                                  .dtype = ps_type_register(v.dtype),
+                                  .result = dtype,
+                                  .a = v.index,
+                                  .checked = true};
+    return t->failed ? v : ps_type_emit(t, cast, dtype);
+}
+
 static struct ps_typed convert(struct ps_typer *t, struct ps_typed v, enum ps_dtype dtype)
 {
     if (v.kind == PS_TYPED_FLOAT && !ps_dtype_is_float(dtype))
         v = ps_type_constant(t, v, PS_F64); // converted as array elements are
     if (dtype == PS_BOOL)
         return ps_type_truth(t, v);
-    return dtype == PS_F16 ? to_half(t, v) : ps_type_cast(t, v, dtype);
+    if (dtype == PS_F16)
+        return to_half(t, v);
+    return t->checked && ps_dtype_is_integer(dtype) && v.kind == PS_TYPED_VALUE &&
+                   v.dtype != PS_BOOL && ps_type_register(v.dtype) != dtype
+               ? checked_cast(t, v, dtype)
+               : ps_type_cast(t, v, dtype);
 }
 
 static struct ps_typed type_param(const struct ps_value *params, int i)
@@ -64,14 +80,17 @@ static int find_param(const struct ps_value *params, const char *name)
 static bool is_function(const char *name)
 {
     double value;
+    if (strcmp(name, "row") == 0 || strcmp(name, "col") == 0)
+        return false;
     for (int i = 0; i < ps_expr_word_count(); i++)
         if (strcmp(ps_expr_words[i], name) == 0)
             return !ps_expr_constant(name, &value);
     return false;
 }
 
-static struct ps_typed unknown_name(struct ps_typer *t, const struct ps_value *params)
+struct ps_typed ps_type_unknown(struct ps_typer *t)
 {
+    const struct ps_value *params = ps_values_get(t->stage->options, "params");
     int words = ps_expr_word_count(), count = 0;
     int most = t->scope->count + params->count + t->parts->count + words;
     const char **names = calloc((size_t)most, sizeof *names);
@@ -105,7 +124,7 @@ static struct ps_typed unknown_name(struct ps_typer *t, const struct ps_value *p
     return (struct ps_typed){0};
 }
 
-static int find_port(const struct ps_scope *scope, const char *name)
+int ps_type_find_port(const struct ps_scope *scope, const char *name)
 {
     for (int i = 0; i < scope->count; i++)
         if (!scope->ports[i].hidden && strcmp(scope->ports[i].name, name) == 0)
@@ -113,8 +132,7 @@ static int find_port(const struct ps_scope *scope, const char *name)
     return -1;
 }
 
-// The number of the column that the node names; -1 after reporting.
-static int find_column(struct ps_typer *t, const struct ps_array *array)
+int ps_type_find_column(struct ps_typer *t, const struct ps_array *array)
 {
     const struct ps_node *node = t->node;
     int64_t last = array->rank > 0 ? array->dims[array->rank - 1] : 0;
@@ -174,7 +192,7 @@ static struct ps_typed type_name(struct ps_typer *t)
     const struct ps_value *params = ps_values_get(t->stage->options, "params");
     const struct ps_node *node = t->node;
     int param = node->kind == PS_NODE_NAME ? find_param(params, node->name) : -1;
-    int port = find_port(t->scope, node->name), column = -1;
+    int port = ps_type_find_port(t->scope, node->name), column = -1;
     int term = ps_map_parts_find(t->parts, node->name);
     if (term >= 0)
         return type_term(t, &t->parts->list[term]);
@@ -183,13 +201,18 @@ static struct ps_typed type_name(struct ps_typer *t)
     struct ps_typed number = {.kind = PS_TYPED_FLOAT};
     if (port < 0 && node->kind == PS_NODE_NAME && ps_expr_constant(node->name, &number.number))
         return number;
+    if (port < 0 && node->kind == PS_NODE_NAME && strcmp(node->name, "row") == 0)
+        return ps_type_index(t, 0);
+    if (port < 0 && node->kind == PS_NODE_NAME && strcmp(node->name, "col") == 0)
+        return ps_type_index(t, -1);
     if (port < 0)
-        return unknown_name(t, params);
+        return ps_type_unknown(t);
     if (ps_stage_use(t->stage, t->scope, node->name, t->part->place, t->problems) < 0) {
         t->failed = true; // reported with that array
         return (struct ps_typed){0};
     }
-    if (node->kind == PS_NODE_COLUMN && (column = find_column(t, &t->scope->ports[port].array)) < 0)
+    if (node->kind == PS_NODE_COLUMN &&
+        (column = ps_type_find_column(t, &t->scope->ports[port].array)) < 0)
         return (struct ps_typed){0};
     return load(t, port, column);
 }
@@ -208,6 +231,14 @@ static struct ps_typed type_node(struct ps_typer *t, const struct ps_typed *valu
         return convert(t, values[t->node->arguments[0]], t->node->dtype);
     case PS_NODE_OP:
         return type_op(t, values);
+    case PS_NODE_INDEX:
+        return ps_type_index(t, t->node->integer);
+    case PS_NODE_TABLE:
+        return (struct ps_typed){.kind = PS_TYPED_NONE};
+    case PS_NODE_LOOKUP:
+        return ps_type_lookup(t, values);
+    case PS_NODE_INTERP:
+        return ps_type_interp(t, values);
     default:
         return type_name(t);
     }
@@ -221,7 +252,7 @@ static void add_shapes(struct ps_typer *t)
         int port = -1;
         if (node->kind == PS_NODE_COLUMN ||
             (node->kind == PS_NODE_NAME && find_param(params, node->name) < 0))
-            port = find_port(t->scope, node->name);
+            port = ps_type_find_port(t->scope, node->name);
         if (port < 0 || t->scope->ports[port].failed)
             continue;
         const char *fault =
@@ -254,7 +285,7 @@ static bool gather_shape(struct ps_typer *t)
 static void finish(struct ps_typer *t, struct ps_typed result)
 {
     const struct ps_value *dtype = ps_values_get(t->stage->options, "dtype");
-    if (t->detail->code.leaf_count == 0) {
+    if (!t->shape.any) {
         ps_type_fail(t, "the expression reads no array");
         return;
     }
@@ -286,8 +317,12 @@ static struct ps_typed type_part(struct ps_typer *t)
 bool ps_map_type(struct ps_stage *stage, const struct ps_scope *scope, struct ps_map_parts *parts,
                  struct ps_map_detail *detail, struct ps_problems *problems)
 {
-    struct ps_typer t = {
-        .stage = stage, .scope = scope, .detail = detail, .problems = problems, .parts = parts};
+    struct ps_typer t = {.stage = stage,
+                         .scope = scope,
+                         .detail = detail,
+                         .problems = problems,
+                         .parts = parts,
+                         .checked = ps_values_get(stage->options, "checked")->truth};
     gather_shape(&t);
     for (int i = 0; i < parts->count && !t.failed; i++) {
         t.part = &parts->list[i];

@@ -27,6 +27,9 @@ enum ps_dtype ps_type_register(enum ps_dtype dtype)
 struct ps_typed ps_type_emit(struct ps_typer *t, struct ps_instruction instruction,
                              enum ps_dtype dtype)
 {
+    instruction.text = t->part->text;
+    instruction.start = t->node->start;
+    instruction.length = t->node->length;
     int index = ps_code_add(&t->detail->code, instruction);
     if (index < 0)
         return ps_type_fail(t, "out of memory for the expression");
@@ -112,6 +115,19 @@ enum ps_dtype ps_type_default(struct ps_typed v)
     return v.kind == PS_TYPED_VALUE ? v.dtype : v.kind == PS_TYPED_FLOAT ? PS_F64 : PS_I64;
 }
 
+// Operations whose result may not fit their integer dtype.
+static bool is_checked(enum ps_map_op op, enum ps_dtype dtype)
+{
+    switch (op) {
+#define PS_X(NAME, name, arguments) case PS_OP_##NAME:
+        PS_MAP_CHECKS(PS_X)
+#undef PS_X
+        return ps_dtype_is_integer(dtype);
+    default:
+        return false;
+    }
+}
+
 struct ps_typed ps_type_binary(struct ps_typer *t, enum ps_map_op op, struct ps_typed a,
                                struct ps_typed b, enum ps_dtype dtype, enum ps_dtype result)
 {
@@ -124,7 +140,8 @@ struct ps_typed ps_type_binary(struct ps_typer *t, enum ps_map_op op, struct ps_
                                                 .dtype = ps_type_register(dtype),
                                                 .result = ps_type_register(result),
                                                 .a = a.index,
-                                                .b = b.index},
+                                                .b = b.index,
+                                                .checked = t->checked && is_checked(op, dtype)},
                         result);
 }
 
@@ -138,6 +155,7 @@ struct ps_typed ps_type_unary(struct ps_typer *t, enum ps_map_op op, struct ps_t
                         (struct ps_instruction){.op = op,
                                                 .dtype = ps_type_register(dtype),
                                                 .result = ps_type_register(result),
-                                                .a = a.index},
+                                                .a = a.index,
+                                                .checked = t->checked && is_checked(op, dtype)},
                         result);
 }

@@ -18,6 +18,7 @@ struct ps_typer {
     struct ps_problems *problems;
     const struct ps_node *node; // of it
     struct ps_map_shape shape;
+    bool checked; // the stage's option
     bool failed;
 };
 
@@ -42,6 +43,16 @@ struct ps_typed ps_type_unary(struct ps_typer *t, enum ps_map_op op, struct ps_t
 struct ps_typed ps_type_truth(struct ps_typer *t, struct ps_typed v); // v != 0, as bool
 struct ps_typed ps_type_compare(struct ps_typer *t, enum ps_map_op op, struct ps_typed a,
                                 struct ps_typed b);
+// The port that the node names, -1 when there is none.
+int ps_type_find_port(const struct ps_scope *scope, const char *name);
+struct ps_typed ps_type_unknown(struct ps_typer *t); // "no array or param ..."
+// The number of the column that the node names; -1 after reporting.
+int ps_type_find_column(struct ps_typer *t, const struct ps_array *array);
+struct ps_typed ps_type_index(struct ps_typer *t, int64_t axis);
+struct ps_typed ps_type_lookup(struct ps_typer *t, const struct ps_typed *values);
+struct ps_typed ps_type_interp(struct ps_typer *t, const struct ps_typed *values);
+struct ps_typed ps_type_choose(struct ps_typer *t, struct ps_typed condition, struct ps_typed a,
+                               struct ps_typed b);
 // An operation on values of which at least one is no constant.
 struct ps_typed ps_type_apply(struct ps_typer *t, enum ps_map_op op, const struct ps_typed *v);
 

@@ -109,6 +109,9 @@ enum ps_op_rule {
     X(CMP_UF, cmp_uf, "", 2, NONE) /* u64, f64 -> i8 */                                            \
     X(HALF, half, "", 1, NONE)     /* f32, f64 -> f32: rounded to the nearest binary16 */          \
     X(CAST, cast, "", 1, NONE)     /* register dtype to register dtype */                          \
+    X(INDEX, index, "", 0, NONE)   /* the row's number, or the index along an axis */              \
+    X(LOOKUP, lookup, "", 1, NONE) /* an element of a whole array */                               \
+    X(INTERP, interp, "", 1, NONE) /* linear, between the elements of two whole arrays */          \
     X(LOAD, load, "", 0, NONE)                                                                     \
     X(CONST, const, "", 0, NONE)
 #define PS_MAP_OPS(X)                                                                              \
@@ -121,6 +124,21 @@ enum ps_op_rule {
     PS_MAP_OPS_FLOAT3(X)                                                                           \
     PS_MAP_OPS_TEST(X)                                                                             \
     PS_MAP_OPS_OTHER(X)
+
+// Those that `checked` looks at, by their arguments: ps_over_name_N of scalar.h tells whether the
+// result does not fit, or there is none.
+#define PS_MAP_CHECKS(X)                                                                           \
+    X(ADD, add, 2)                                                                                 \
+    X(SUB, sub, 2)                                                                                 \
+    X(MUL, mul, 2)                                                                                 \
+    X(FLOORDIV, floordiv, 2)                                                                       \
+    X(MOD, mod, 2)                                                                                 \
+    X(FMOD, fmod, 2)                                                                               \
+    X(POW, pow, 2)                                                                                 \
+    X(SHL, shl, 2)                                                                                 \
+    X(SHR, shr, 2)                                                                                 \
+    X(NEG, neg, 1)                                                                                 \
+    X(ABS, abs, 1)
 
 enum ps_map_op {
 #define PS_X(NAME, name, word, arguments, rule) PS_OP_##NAME,

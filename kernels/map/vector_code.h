@@ -241,6 +241,50 @@ CAST_ALL(u64)
 CAST_FLOAT(f32)
 CAST_FLOAT(f64)
 
+// ---- Checks ----
+
+// Most blocks have no fault: one look over all is quick, the search for the first is not.
+#define FIRST(NAME, N, FAULT)                                                                      \
+    static size_t NAME(const void *pa, const void *pb, size_t n)                                   \
+    {                                                                                              \
+        const T(N) *a = pa, *b = pb;                                                               \
+        unsigned char any = 0;                                                                     \
+        (void)b;                                                                                   \
+        for (size_t i = 0; i < n; i++)                                                             \
+            any |= (FAULT);                                                                        \
+        for (size_t i = 0; any != 0 && i < n; i++)                                                 \
+            if (FAULT)                                                                             \
+                return i;                                                                          \
+        return n;                                                                                  \
+    }
+#define OVER(NAME, N) CAT(CAT(CAT(ps_over_, NAME), _), N)
+#define OVER1(NAME, N) FIRST(CAT(CAT(CAT(o_, NAME), _), N), N, OVER(NAME, N)(a[i]))
+#define OVER2(NAME, N) FIRST(CAT(CAT(CAT(o_, NAME), _), N), N, OVER(NAME, N)(a[i], b[i]))
+#define OVERS(OP, NAME, ARGUMENTS) INTEGERS(CAT(OVER, ARGUMENTS), NAME)
+PS_MAP_CHECKS(OVERS)
+
+#define LOST(FROM, TO, KIND)                                                                       \
+    FIRST(CAT(CAT(CAT(l_, FROM), _), TO), FROM, CAT(CAT(CAT(ps_lost_, TO), _), KIND)(a[i]))
+#define LOST_ALL(FROM, KIND)                                                                       \
+    LOST(FROM, i8, KIND)                                                                           \
+    LOST(FROM, i16, KIND)                                                                          \
+    LOST(FROM, i32, KIND)                                                                          \
+    LOST(FROM, i64, KIND)                                                                          \
+    LOST(FROM, u8, KIND)                                                                           \
+    LOST(FROM, u16, KIND)                                                                          \
+    LOST(FROM, u32, KIND)                                                                          \
+    LOST(FROM, u64, KIND)
+LOST_ALL(i8, i)
+LOST_ALL(i16, i)
+LOST_ALL(i32, i)
+LOST_ALL(i64, i)
+LOST_ALL(u8, u)
+LOST_ALL(u16, u)
+LOST_ALL(u32, u)
+LOST_ALL(u64, u)
+LOST_ALL(f32, f)
+LOST_ALL(f64, f)
+
 #define EACH_DTYPE(X)                                                                              \
     X(PS_I8, i8)                                                                                   \
     X(PS_I16, i16)                                                                                 \
@@ -262,6 +306,15 @@ CAST_FLOAT(f64)
 #define INT_ROW(OP, NAME, ...) [PS_OP_##OP] = {INT_CELLS(NAME)},
 #define FLOAT_ROW(OP, NAME, ...) [PS_OP_##OP] = {FLOAT_CELLS(NAME)},
 #define BOOL_ROW(OP, NAME) [PS_OP_##OP] = {[PS_BOOL] = v_##NAME##_b1},
+#define OVER_ROW(OP, NAME, ARGUMENTS)                                                              \
+    [PS_OP_##                                                                                      \
+        OP] = {[PS_I8] = o_##NAME##_i8,   [PS_I16] = o_##NAME##_i16, [PS_I32] = o_##NAME##_i32,    \
+               [PS_I64] = o_##NAME##_i64, [PS_U8] = o_##NAME##_u8,   [PS_U16] = o_##NAME##_u16,    \
+               [PS_U32] = o_##NAME##_u32, [PS_U64] = o_##NAME##_u64},
+#define LOST_ROW(D, N)                                                                             \
+    [D] = {[PS_I8] = l_##N##_i8,   [PS_I16] = l_##N##_i16, [PS_I32] = l_##N##_i32,                 \
+           [PS_I64] = l_##N##_i64, [PS_U8] = l_##N##_u8,   [PS_U16] = l_##N##_u16,                 \
+           [PS_U32] = l_##N##_u32, [PS_U64] = l_##N##_u64},
 #define CAST_ROW(D, N)                                                                             \
     [D] = {[PS_I8] = c_##N##_i8,   [PS_I16] = c_##N##_i16, [PS_I32] = c_##N##_i32,                 \
            [PS_I64] = c_##N##_i64, [PS_U8] = c_##N##_u8,   [PS_U16] = c_##N##_u16,                 \
@@ -279,6 +332,8 @@ const struct ps_vector_table PS_VECTOR_TABLE = {
             [PS_OP_CMP_UF] = {[PS_U64] = v_cmp_uf},
             [PS_OP_HALF] = {[PS_F32] = v_half_f32, [PS_F64] = v_half_f64}},
     .casts = {CAST_ROW(PS_BOOL, b1) EACH_DTYPE(CAST_ROW)},
+    .over = {PS_MAP_CHECKS(OVER_ROW)},
+    .lost = {EACH_DTYPE(LOST_ROW)},
     .half_load = v_half_load,
     .half_store = v_half_store,
 };

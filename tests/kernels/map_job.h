@@ -25,6 +25,7 @@ struct map_job {
     struct ps_problems problems;
     void *results[MJ_PORTS]; // per stage, malloc'ed by mj_run
     struct ps_error error;
+    bool checked; // option of the stages planned from now on
 };
 
 static inline struct ps_port *mj_port(struct map_job *job, const char *name, enum ps_dtype dtype,
@@ -69,6 +70,8 @@ static inline struct ps_stage *mj_stage_with(struct map_job *job, const char *na
             ps_value_from_scalar(value, key[0] == 'e' ? expr : dtype, false, place, &job->problems);
             value->given = true;
         }
+        if (strcmp(key, "checked") == 0 && job->checked)
+            ps_value_from_scalar(value, "true", false, place, &job->problems);
         if (strcmp(key, "params") == 0 && params != NULL) {
             ps_value_begin_list(value, place);
             for (; *params != NULL; params++) {
@@ -156,8 +159,9 @@ static inline bool mj_run_on(struct map_job *job, struct ps_device *device, int6
     struct mj_step s;
     struct ps_program *program = NULL;
     struct ps_queue *queue = NULL;
-    void *in[MJ_PORTS] = {0}, *out[MJ_PORTS] = {0}, *scratch = NULL;
+    void *in[MJ_PORTS] = {0}, *out[MJ_PORTS] = {0}, *scratch = NULL, *note = NULL, *noted = NULL;
     mj_step(job, &s);
+    size_t note_bytes = s.step.type->check_bytes(&s.step);
     size_t need = s.step.type->scratch_bytes(&s.step, b->id, rows);
     bool fine = s.step.type->compile(&s.step, device, &program, e) &&
                 b->queue_open(device, 2, &queue, e) &&
@@ -179,13 +183,21 @@ static inline bool mj_run_on(struct map_job *job, struct ps_device *device, int6
         fine =
             (out[i] = b->alloc(device, PS_MEMORY_DEVICE,
                                mj_bytes(&job->ports[job->stages[i].port], rows) + 16, e)) != NULL;
+    if (fine && note_bytes > 0)
+        fine = (note = b->alloc(device, PS_MEMORY_DEVICE, note_bytes, e)) != NULL &&
+               (noted = b->alloc(device, PS_MEMORY_HOST, note_bytes, e)) != NULL &&
+               b->clear(queue, note, note_bytes, e);
     struct ps_launch launch = {.queue = queue,
                                .first_row = first,
                                .rows = rows,
                                .inputs = (const void *const *)in,
                                .outputs = out,
-                               .scratch = scratch};
+                               .scratch = scratch,
+                               .check = note};
     fine = fine && s.step.type->run[b->id](program, &launch, e) && b->wait(queue, e);
+    if (fine && note != NULL)
+        fine = b->copy(queue, noted, note, note_bytes, e) && b->wait(queue, e) &&
+               s.step.type->check(program, noted, e);
     for (int i = 0; fine && i < job->stage_count; i++) {
         size_t bytes = mj_bytes(&job->ports[job->stages[i].port], rows);
         void *host = b->alloc(device, PS_MEMORY_HOST, bytes + 16, e);
@@ -202,6 +214,10 @@ static inline bool mj_run_on(struct map_job *job, struct ps_device *device, int6
         if (out[i] != NULL)
             b->free(device, PS_MEMORY_DEVICE, out[i]);
     }
+    if (note != NULL)
+        b->free(device, PS_MEMORY_DEVICE, note);
+    if (noted != NULL)
+        b->free(device, PS_MEMORY_HOST, noted);
     if (scratch != NULL)
         b->free(device, PS_MEMORY_DEVICE, scratch);
     if (queue != NULL)

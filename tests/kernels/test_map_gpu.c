@@ -3,6 +3,7 @@
 // where they are not, broadcasting, rows of every length.
 #include "map_batch.h"
 #include "map_shapes.h"
+#include "map_tables.h"
 
 static struct ps_device *gpu, *cpu;
 
@@ -207,6 +208,39 @@ static void unaligned_arrays(void)
     mj_free(&job);
 }
 
+static void tables_and_faults_as_on_the_cpu(void)
+{
+    for (int i = 0; i < MT_CASES; i++)
+        for (int64_t first = 0; first < MT_ROWS; first += MT_ROWS / 2) {
+            static struct map_job on_cpu, on_gpu;
+            mt_make(&on_cpu, i);
+            mt_make(&on_gpu, i);
+            bool fine = mj_run_on(&on_cpu, cpu, first, MT_ROWS / 2);
+            mt_compare(&on_gpu, mj_run_on(&on_gpu, gpu, first, MT_ROWS / 2), &on_cpu, fine, i, first);
+            mj_free(&on_cpu);
+            mj_free(&on_gpu);
+        }
+}
+
+// Very many faults at once: every thread has one, and the first must win.
+static void the_first_of_many_faults(void)
+{
+    enum { N = 300000 };
+    struct map_job job = {.checked = true};
+    int8_t *n = malloc(N);
+    for (int i = 0; i < N; i++)
+        n[i] = i < 777 ? 1 : 127;
+    mj_port(&job, "n", PS_I8, true, n, 1, N);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mj_stage(&job, "y", "n + n"));
+    for (int again = 0; again < 5; again++) {
+        job.error = (struct ps_error){0};
+        CU_ASSERT_FALSE(mj_run_on(&job, gpu, 0, N));
+        CU_ASSERT_STRING_EQUAL(job.error.text, "row 777: `n + n`: 127 + 127 does not fit i8");
+    }
+    mj_free(&job);
+    free(n);
+}
+
 static void too_long_is_refused(void)
 {
     enum { TERMS = PS_MAP_CUDA_INSTRUCTIONS_MAX + 10 };
@@ -229,6 +263,8 @@ int main(void)
         {"broadcasting", broadcasting},
         {"cpu and gpu agree", cpu_and_gpu_agree},
         {"unaligned arrays", unaligned_arrays},
+        {"tables and faults as on the cpu", tables_and_faults_as_on_the_cpu},
+        {"the first of many faults", the_first_of_many_faults},
         {"too long is refused", too_long_is_refused},
         {NULL, NULL},
     };

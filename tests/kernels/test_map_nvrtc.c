@@ -2,6 +2,7 @@
 // Every operation and dtype as CUDA C is compiled by NVRTC for the oldest and a recent
 // architecture. Needs no GPU; skipped where NVRTC is not installed or CUDA is not built in.
 #include "map_kernels.h"
+#include "map_tables.h"
 
 #if PS_HAVE_CUDA
 #include "kernels/cuda/cuda.h"
@@ -58,11 +59,25 @@ static void broadcasts_compile(void)
     ps_text_free(&source);
 }
 
+static void tables_and_faults_compile(void)
+{
+    struct ps_text source = {0};
+    for (int i = 0; i < MT_CASES; i++) {
+        static struct map_job job;
+        mt_make(&job, i);
+        CU_ASSERT_TRUE_FATAL(mk_add(&job, i, &source));
+        mj_free(&job);
+    }
+    compile(&source);
+    ps_text_free(&source);
+}
+
 int main(void)
 {
     static const struct check_test tests[] = {
         {"operations compile", operations_compile},
         {"broadcasts compile", broadcasts_compile},
+        {"tables and faults compile", tables_and_faults_compile},
         {NULL, NULL},
     };
     struct ps_error error = {0};

@@ -3,6 +3,7 @@
 // handful of stand-ins for CUDA's words, a loop plays the threads, and NumPy judges the results.
 // Skipped where there is no compiler (`c++`).
 #include "map_kernels.h"
+#include "map_tables.h"
 
 #include <dlfcn.h>
 #include <unistd.h>
@@ -16,6 +17,13 @@ static const char stand_ins[] =
     "float (*widen)(unsigned short); unsigned short (*narrow)(double); }\n"
     "static float ps_from_half(unsigned short h) { return widen(h); }\n"
     "static unsigned short ps_to_half(double x) { return narrow(x); }\n"
+    "static unsigned atomicCAS(unsigned *p, unsigned a, unsigned b)\n"
+    "{ unsigned old = *p; *p = old == a ? b : old; return old; }\n"
+    "static unsigned atomicExch(unsigned *p, unsigned a) { unsigned old = *p; *p = a; return old; "
+    "}\n"
+    "static void __threadfence() {}\n"
+    "static long long __double_as_longlong(double x) { long long b; memcpy(&b, &x, 8); return b; "
+    "}\n"
     "static float __int_as_float(unsigned b) { float f; memcpy(&f, &b, 4); return f; }\n"
     "static double __longlong_as_double(long long b) { double f; memcpy(&f, &b, 8); return f; }\n";
 
@@ -50,30 +58,35 @@ static bool build(const struct ps_text *source, struct library *library)
     return true;
 }
 
-// Calls kernel(pointers..., n, groups). All arguments are words in integer registers and then on
-// the stack, so that one call with enough of them serves any kernel.
-static void call(void (*kernel)(void), void **p, int count, long long n, long long groups)
+// Calls kernel(pointers..., n, groups, first, note). All arguments are words in integer registers
+// and then on the stack, so that one call with enough of them serves any kernel.
+static void call(void (*kernel)(void), void **p, int count, long long n, long long groups,
+                 long long first, void *note)
 {
-    uintptr_t w[2 * 64] = {0};
+    uintptr_t w[2 * 64 + 4] = {0};
     for (int i = 0; i < count; i++)
         w[i] = (uintptr_t)p[i];
     w[count] = (uintptr_t)n;
     w[count + 1] = (uintptr_t)groups;
+    w[count + 2] = (uintptr_t)first;
+    w[count + 3] = (uintptr_t)note;
 #define W4(i) w[i], w[i + 1], w[i + 2], w[i + 3]
 #define W16(i) W4(i), W4(i + 4), W4(i + 8), W4(i + 12)
 #define W64(i) W16(i), W16(i + 16), W16(i + 32), W16(i + 48)
-    ((void (*)(uintptr_t, ...))kernel)(W64(0), W64(64));
+    ((void (*)(uintptr_t, ...))kernel)(W64(0), W64(64), W4(128));
 }
 
-// As ps_map_cuda_run, with 3 blocks of 32 threads one after the other.
-static bool play(const struct library *library, int number, struct map_job *job, int64_t rows,
-                 bool grouped)
+// Rows [first_row, first_row + rows). As ps_map_cuda_run, with 3 blocks of 32 threads one after the
+// other.
+static bool play_from(const struct library *library, int number, struct map_job *job,
+                      int64_t first_row, int64_t rows, bool grouped)
 {
     struct mj_step s;
     struct ps_program program = {0};
     void *pointers[128];
     char name[32];
     int count = 0;
+    struct ps_map_note note = {0};
     mj_step(job, &s);
     snprintf(name, sizeof name, "ps_map_%d", number);
     void (*kernel)(void);
@@ -81,7 +94,10 @@ static bool play(const struct library *library, int number, struct map_job *job,
     if (kernel == NULL || !ps_map_link(&s.step, &program, &job->error))
         return false;
     for (int i = 0; i < s.step.input_count; i++)
-        pointers[count++] = (void *)(uintptr_t)job->data[s.inputs[i] - job->ports];
+        pointers[count++] =
+            (char *)(uintptr_t)job->data[s.inputs[i] - job->ports] +
+            (s.inputs[i]->streamed ? (size_t)first_row * ps_array_row_bytes(&s.inputs[i]->array)
+                                   : 0);
     for (int i = 0; i < job->stage_count; i++) {
         size_t bytes = mj_bytes(&job->ports[job->stages[i].port], rows);
         free(job->results[i]);
@@ -94,14 +110,20 @@ static bool play(const struct library *library, int number, struct map_job *job,
     *library->threads = 32;
     for (*library->block = 0; *library->block < 3; ++*library->block)
         for (*library->thread = 0; *library->thread < 32; ++*library->thread)
-            call(kernel, pointers, count, n, groups);
-    bool fine = true;
+            call(kernel, pointers, count, n, groups, first_row, &note);
+    bool fine = ps_map_check(&program, &note, &job->error);
     for (int i = 0; i < job->stage_count; i++) { // not a byte past the end
         size_t bytes = mj_bytes(&job->ports[job->stages[i].port], rows);
         fine = fine && ((unsigned char *)job->results[i])[bytes] == 0xee;
     }
     ps_map_unlink(&program);
     return fine;
+}
+
+static bool play(const struct library *library, int number, struct map_job *job, int64_t rows,
+                 bool grouped)
+{
+    return play_from(library, number, job, 0, rows, grouped);
 }
 
 #define BATCHES 40
@@ -148,6 +170,39 @@ static void generated_code_broadcasts(void)
     ps_text_free(&source);
 }
 
+// The same job on the cpu, whose results NumPy has judged (tests/cli/map.py): the same bits, and
+// the same faults.
+static void tables_and_faults_as_on_the_cpu(void)
+{
+    static struct map_job jobs[MT_CASES], again[MT_CASES];
+    struct ps_text source = {0};
+    struct library library = {0};
+    ps_text_add(&source, stand_ins);
+    for (int i = 0; i < MT_CASES; i++) {
+        mt_make(&jobs[i], i);
+        mt_make(&again[i], i);
+        CU_ASSERT_TRUE_FATAL(mk_add(&jobs[i], i, &source));
+    }
+    CU_ASSERT_TRUE_FATAL(build(&source, &library));
+    struct ps_device *cpu = mj_open(PS_CPU);
+    for (int i = 0; i < MT_CASES; i++)
+        for (int64_t first = 0; first < MT_ROWS; first += MT_ROWS / 2) {
+            for (int grouped = 0; grouped < 2; grouped++) {
+                jobs[i].error = again[i].error = (struct ps_error){0};
+                bool fine = mj_run_on(&again[i], cpu, first, MT_ROWS / 2);
+                bool played = play_from(&library, i, &jobs[i], first, MT_ROWS / 2, grouped);
+                mt_compare(&jobs[i], played, &again[i], fine, i, first);
+            }
+        }
+    cpu->backend->close(cpu);
+    for (int i = 0; i < MT_CASES; i++) {
+        mj_free(&jobs[i]);
+        mj_free(&again[i]);
+    }
+    dlclose(library.handle);
+    ps_text_free(&source);
+}
+
 static void groups_are_16_bytes(void)
 {
     static const struct {
@@ -173,6 +228,7 @@ int main(void)
     static const struct check_test tests[] = {
         {"generated code agrees with NumPy", generated_code_agrees_with_numpy},
         {"generated code broadcasts", generated_code_broadcasts},
+        {"tables and faults as on the cpu", tables_and_faults_as_on_the_cpu},
         {"groups are 16 bytes", groups_are_16_bytes},
         {NULL, NULL},
     };

@@ -68,9 +68,17 @@ static struct ps_typed together(struct ps_typed a, struct ps_typed b)
 static struct ps_typed floating(struct ps_typer *t, enum ps_map_op op, const struct ps_typed *v)
 {
     int count = ps_op_infos[op].arguments;
+    bool arrays = true;
+    for (int i = 0; i < count; i++)
+        arrays = arrays && v[i].kind == PS_TYPED_VALUE;
+    // Each array's own float, as i8 and u8 fit f16 both; a literal goes by the array beside it.
     struct ps_typed all = v[0];
-    for (int i = 1; i < count; i++)
-        all = together(all, v[i]);
+    all.dtype = arrays ? float_for(all.dtype) : all.dtype;
+    for (int i = 1; i < count; i++) {
+        struct ps_typed next = v[i];
+        next.dtype = arrays ? float_for(next.dtype) : next.dtype;
+        all = together(all, next);
+    }
     enum ps_dtype dtype = float_for(all.dtype);
     if (op == PS_OP_NEXTAFTER && dtype == PS_F16)
         return ps_type_fail(t, "nextafter in f16, which is computed as f32: cast to f32 or f64");

@@ -34,8 +34,7 @@ static bool power_fits(const struct range *r, wide a, wide b)
     if (a == 0 || a == 1 || a == -1)
         return fits(r, a == -1 && b % 2 == 0 ? 1 : a);
     for (wide i = 0; i < b; i++) {
-        x *= a;
-        if (x > r->high || x < -r->high - 1)
+        if (__builtin_mul_overflow(x, a, &x) || x > r->high || x < -r->high - 1)
             return false;
     }
     return fits(r, x);

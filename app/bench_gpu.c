@@ -45,7 +45,7 @@ static bool bench_matmul(struct ps_error *error)
         if (!ps_measure_matmul(0, sizes[i], &r, error))
             return false;
         app_print("  n = %-22d %9.3f %9.0f %10.3f %9.0f %11.2g\n", sizes[i], r.tiled_ms,
-                  r.tiled_gflops, r.library_ms, r.library_gflops, r.largest_difference);
+                  r.tiled_gflops, r.cublas_ms, r.cublas_gflops, r.largest_difference);
     }
     return true;
 }

@@ -12,12 +12,13 @@ foreach(level baseline v3 v4)
     COMPILE_OPTIONS "${vector_flags};${${level}}")
 endforeach()
 
-# kernels/map/scalar.h as a string, for the generated CUDA kernels.
-set(scalar_header ${CMAKE_SOURCE_DIR}/kernels/map/scalar.h)
+# The scalar functions as a string, for the generated CUDA kernels.
+set(scalar_headers ${CMAKE_SOURCE_DIR}/kernels/map/scalar.h ${CMAKE_SOURCE_DIR}/kernels/map/checked.h)
+string(REPLACE ";" "|" scalar_inputs "${scalar_headers}")
 set(scalar_text ${CMAKE_BINARY_DIR}/generated/map_scalar_text.c)
-add_custom_command(OUTPUT ${scalar_text} DEPENDS ${scalar_header} ${CMAKE_SOURCE_DIR}/cmake/EmbedText.cmake
-  COMMAND ${CMAKE_COMMAND} -DINPUT=${scalar_header} -DOUTPUT=${scalar_text} -DNAME=ps_map_scalar_text
-          -P ${CMAKE_SOURCE_DIR}/cmake/EmbedText.cmake)
+add_custom_command(OUTPUT ${scalar_text} DEPENDS ${scalar_headers} ${CMAKE_SOURCE_DIR}/cmake/EmbedText.cmake
+  COMMAND ${CMAKE_COMMAND} "-DINPUTS=${scalar_inputs}" -DOUTPUT=${scalar_text} -DNAME=ps_map_scalar_text
+          -P ${CMAKE_SOURCE_DIR}/cmake/EmbedText.cmake VERBATIM)
 target_sources(ps_kernels PRIVATE ${scalar_text})
 
 # doctor tells which GPUs this binary holds machine code for.

@@ -25,8 +25,8 @@ bool ps_measure_vector_add(int device, int64_t count, struct ps_vector_add *out,
 
 // float32 n x n times n x n; best of several runs.
 struct ps_matmul_times {
-    double tiled_ms, library_ms; // our tiled kernel, cuBLAS without TF32
-    double tiled_gflops, library_gflops;
+    double tiled_ms, cublas_ms; // our tiled kernel, cuBLAS without TF32
+    double tiled_gflops, cublas_gflops;
     double largest_difference; // between the two results, relative to the largest result
 };
 bool ps_measure_matmul(int device, int64_t n, struct ps_matmul_times *out, struct ps_error *error);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/cuda/cublas.h"
 
+#include "kernels/cuda/cuda.h"
 #include "kernels/cuda/library.h"
 
 #include <pthread.h>
@@ -52,4 +53,48 @@ bool ps_cublas_check(cublasStatus_t result, const char *call, struct ps_error *e
         if (table[i].code == result)
             text = table[i].text;
     return ps_fail(error, PS_DEVICE, "%s failed: cuBLAS status %d: %s", call, (int)result, text);
+}
+
+bool ps_cublas_open(struct ps_cublas_handle *own, struct ps_device *device, cublasMath_t math,
+                    struct ps_error *error)
+{
+    const struct ps_cublas *cublas = ps_cublas(error);
+    if (cublas == NULL || !ps_cuda_use(device, error) ||
+        !ps_cublas_check(cublas->cublasCreate_v2(&own->handle), "cublasCreate", error))
+        return false;
+    pthread_mutex_init(&own->lock, NULL);
+    return ps_cublas_check(cublas->cublasSetMathMode(own->handle, math), "cublasSetMathMode",
+                           error);
+}
+
+void ps_cublas_close(struct ps_cublas_handle *own, struct ps_device *device)
+{
+    struct ps_error error = {0};
+    if (own->handle == NULL)
+        return;
+    if (ps_cuda_use(device, &error))
+        ps_cublas(&error)->cublasDestroy_v2(own->handle);
+    pthread_mutex_destroy(&own->lock);
+    own->handle = NULL;
+}
+
+const struct ps_cublas *ps_cublas_begin(struct ps_cublas_handle *own, cudaStream_t stream,
+                                        void *workspace, struct ps_error *error)
+{
+    const struct ps_cublas *cublas = ps_cublas(error);
+    if (cublas == NULL)
+        return NULL;
+    pthread_mutex_lock(&own->lock);
+    if (ps_cublas_check(cublas->cublasSetStream_v2(own->handle, stream), "cublasSetStream",
+                        error) &&
+        ps_cublas_check(cublas->cublasSetWorkspace_v2(own->handle, workspace, PS_CUBLAS_WORKSPACE),
+                        "cublasSetWorkspace", error))
+        return cublas;
+    pthread_mutex_unlock(&own->lock);
+    return NULL;
+}
+
+void ps_cublas_end(struct ps_cublas_handle *own)
+{
+    pthread_mutex_unlock(&own->lock);
 }

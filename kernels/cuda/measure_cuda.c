@@ -231,12 +231,12 @@ bool ps_measure_matmul(int device, int64_t n, struct ps_matmul_times *out, struc
     bool fine = ps_cuda_check(cudaSetDevice(device), "cudaSetDevice", error) &&
                 open_timer(&t, error) && open_matrices(&m, error) &&
                 best_of(&t, tiled_product, &m, &out->tiled_ms, error) &&
-                best_of(&t, library_product, &m, &out->library_ms, error) &&
+                best_of(&t, library_product, &m, &out->cublas_ms, error) &&
                 compare_products(&m, &out->largest_difference, error);
     double operations = 2.0 * (double)n * (double)n * (double)n;
     if (fine) {
         out->tiled_gflops = operations / out->tiled_ms * 1e-6;
-        out->library_gflops = operations / out->library_ms * 1e-6;
+        out->cublas_gflops = operations / out->cublas_ms * 1e-6;
     }
     if (m.handle != NULL)
         m.cublas->cublasDestroy_v2(m.handle);

@@ -1,23 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Second moments on a GPU: tiles of rows are sliced by kernels and multiplied by cuBLAS. Only
-// enqueues; the handle is used under a lock with the launch's own stream and workspace.
+// enqueues.
 #include "kernels/cuda/cublas.h"
 #include "kernels/cuda/cuda.h"
 #include "kernels/cuda/nvtx.h"
 #include "kernels/linear/linear.h"
 #include "kernels/linear/linear_kernels.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
-#define WORKSPACE_BYTES (32u << 20) // as in matmul_cuda.c
-#define PANEL 1024                  // slices that are multiplied by as many in one call
-#define TILES_COUNTED 16384         // tiles between two moves of carries; 2^28 / 8448 is the most
-
-struct cuda_linear {
-    pthread_mutex_t lock;
-    cublasHandle_t handle;
-};
+#define PANEL 1024          // slices that are multiplied by as many in one call
+#define TILES_COUNTED 16384 // tiles between two moves of carries; 2^28 / 8448 is the most
 
 // Slices of every column. Fewer than the cpu may take: what does not fit becomes rests.
 static int slices_of(const struct ps_moments *m)
@@ -40,35 +33,24 @@ size_t ps_linear_cuda_scratch(const struct ps_linear *linear)
     const struct ps_moments *m = &linear->moments;
     if (linear->projects)
         return 0;
-    return WORKSPACE_BYTES + (size_t)PANEL * PANEL * sizeof(double) +
+    return PS_CUBLAS_WORKSPACE + (size_t)PANEL * PANEL * sizeof(double) +
            column_bytes(m, slices_of(m)) + column_bytes(m, 1) +
            aligned((size_t)m->width * sizeof(int));
 }
 
 bool ps_linear_cuda_compile(struct ps_program *program, struct ps_error *error)
 {
-    struct cuda_linear *cuda = calloc(1, sizeof *cuda);
-    if (cuda == NULL)
-        return ps_fail_memory(error, sizeof *cuda, "sums of products");
-    pthread_mutex_init(&cuda->lock, NULL);
-    program->cuda = cuda;
-    if (program->linear.projects)
-        return true;
-    const struct ps_cublas *cublas = ps_cublas(error);
-    return cublas != NULL && ps_cuda_use(program->device, error) &&
-           ps_cublas_check(cublas->cublasCreate_v2(&cuda->handle), "cublasCreate", error) &&
-           ps_cublas_check(cublas->cublasSetMathMode(cuda->handle, CUBLAS_PEDANTIC_MATH),
-                           "cublasSetMathMode", error);
+    struct ps_cublas_handle *own = program->cuda = calloc(1, sizeof *own);
+    if (own == NULL)
+        return ps_fail_memory(error, sizeof *own, "sums of products");
+    return program->linear.projects ||
+           ps_cublas_open(own, program->device, CUBLAS_PEDANTIC_MATH, error);
 }
 
 void ps_linear_cuda_release(struct ps_program *program)
 {
-    struct cuda_linear *cuda = program->cuda;
-    struct ps_error error = {0};
-    if (cuda->handle != NULL && ps_cuda_use(program->device, &error))
-        ps_cublas(&error)->cublasDestroy_v2(cuda->handle);
-    pthread_mutex_destroy(&cuda->lock);
-    free(cuda);
+    ps_cublas_close(program->cuda, program->device);
+    free(program->cuda);
     program->cuda = NULL;
 }
 
@@ -77,24 +59,20 @@ void ps_linear_cuda_release(struct ps_program *program)
 static bool multiply(const struct ps_program *program, const struct ps_moments_job *job,
                      cudaStream_t stream, void *workspace, struct ps_error *error)
 {
-    const struct ps_cublas *cublas = ps_cublas(error);
-    struct cuda_linear *cuda = program->cuda;
+    struct ps_cublas_handle *own = program->cuda;
     const double one = 1, zero = 0;
     int64_t panel = (int64_t)job->slices * PS_MOMENTS_ROWS;
-    pthread_mutex_lock(&cuda->lock);
-    bool fine =
-        ps_cublas_check(cublas->cublasSetStream_v2(cuda->handle, stream), "cublasSetStream",
-                        error) &&
-        ps_cublas_check(cublas->cublasSetWorkspace_v2(cuda->handle, workspace, WORKSPACE_BYTES),
-                        "cublasSetWorkspace", error) &&
-        ps_cublas_check(
-            cublas->cublasDgemm_v2(cuda->handle, CUBLAS_OP_T, CUBLAS_OP_N,
-                                   (int)job->firsts * job->slices, (int)job->seconds * job->slices,
-                                   (int)job->rows, &one, job->whole + job->first * panel,
-                                   PS_MOMENTS_ROWS, job->whole + job->second * panel,
-                                   PS_MOMENTS_ROWS, &zero, job->products, (int)job->stride),
-            "cublasDgemm", error);
-    pthread_mutex_unlock(&cuda->lock);
+    const struct ps_cublas *cublas = ps_cublas_begin(own, stream, workspace, error);
+    if (cublas == NULL)
+        return false;
+    bool fine = ps_cublas_check(
+        cublas->cublasDgemm_v2(own->handle, CUBLAS_OP_T, CUBLAS_OP_N,
+                               (int)job->firsts * job->slices, (int)job->seconds * job->slices,
+                               (int)job->rows, &one, job->whole + job->first * panel,
+                               PS_MOMENTS_ROWS, job->whole + job->second * panel, PS_MOMENTS_ROWS,
+                               &zero, job->products, (int)job->stride),
+        "cublasDgemm", error);
+    ps_cublas_end(own);
     return fine;
 }
 
@@ -123,7 +101,7 @@ static bool run_tiles(const struct ps_program *program, const struct ps_launch *
     const struct ps_moments *m = &program->linear.moments;
     struct ps_moments_job job = {
         .m = *m, .slices = slices_of(m), .state = launch->state, .stride = PANEL};
-    char *scratch = (char *)launch->scratch + WORKSPACE_BYTES;
+    char *scratch = (char *)launch->scratch + PS_CUBLAS_WORKSPACE;
     job.products = (double *)scratch;
     scratch += (size_t)PANEL * PANEL * sizeof(double);
     job.whole = (double *)scratch;

@@ -7,6 +7,8 @@
 #define PS_FN static inline __attribute__((unused))
 #include "kernels/map/scalar.h"
 
+#include "kernels/map/checked.h"
+
 static double number_of(const struct ps_typed *v)
 {
     return v->kind == PS_TYPED_INT ? (double)v->integer : v->number;

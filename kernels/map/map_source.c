@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-extern const char ps_map_scalar_text[]; // kernels/map/scalar.h, embedded by the build
+extern const char ps_map_scalar_text[]; // scalar.h and checked.h, embedded by the build
 
 static const char prelude[] =
     "#define PS_FN static __device__ __forceinline__\n"

@@ -9,6 +9,8 @@
 #define PS_FN static inline __attribute__((unused))
 #include "kernels/map/scalar.h"
 
+#include "kernels/map/checked.h"
+
 void ps_note_fault(const struct ps_machine *m, int64_t element, int instruction, uint64_t a,
                    uint64_t b)
 {

@@ -13,6 +13,8 @@
 #define PS_FN static inline __attribute__((unused))
 #include "kernels/map/scalar.h"
 
+#include "kernels/map/checked.h"
+
 #define T_b1 unsigned char
 #define T_i8 signed char
 #define T_i16 short

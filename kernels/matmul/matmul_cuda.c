@@ -1,22 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// matmul on a GPU. cuBLAS is loaded when the engine is the library; one handle per program, used
-// under a lock (calls only enqueue), with the launch's own stream and workspace, so that streams
-// never share one and the bits stay the same.
+// matmul on a GPU. cuBLAS is loaded when the engine is the library; one handle per program.
 #include "kernels/cuda/cublas.h"
 #include "kernels/cuda/cuda.h"
 #include "kernels/cuda/nvtx.h"
 #include "kernels/matmul/matmul.h"
 #include "kernels/matmul/matmul_kernels.h"
 
-#include <pthread.h>
 #include <stdlib.h>
-
-#define WORKSPACE_BYTES (32u << 20) // what NVIDIA recommends for Hopper; cuBLAS docs, 2.1.2
-
-struct cuda_matmul {
-    pthread_mutex_t lock;
-    cublasHandle_t handle;
-};
 
 static size_t aligned(int64_t elements, size_t bytes)
 {
@@ -34,7 +24,7 @@ static struct pieces piece_bytes(const struct ps_matmul_shape *shape, int64_t ro
     bool library = shape->engine == PS_MATMUL_LIBRARY;
     int64_t tile = ps_matmul_tile_rows(shape, PS_CUDA);
     return (struct pieces){
-        .workspace = library ? WORKSPACE_BYTES : 0,
+        .workspace = library ? PS_CUBLAS_WORKSPACE : 0,
         .with = ps_matmul_keeps(shape, shape->with_dtype)
                     ? 0
                     : aligned(shape->batch * shape->k * shape->n, bytes),
@@ -70,28 +60,17 @@ static cublasMath_t math_mode(const struct ps_matmul_shape *shape)
 
 bool ps_matmul_cuda_compile(struct ps_program *program, struct ps_error *error)
 {
-    struct cuda_matmul *cuda = calloc(1, sizeof *cuda);
-    if (cuda == NULL)
-        return ps_fail_memory(error, sizeof *cuda, "a matmul");
-    pthread_mutex_init(&cuda->lock, NULL);
-    program->cuda = cuda;
-    if (program->shape.engine != PS_MATMUL_LIBRARY)
-        return true;
-    const struct ps_cublas *cublas = ps_cublas(error);
-    return cublas != NULL && ps_cuda_use(program->device, error) &&
-           ps_cublas_check(cublas->cublasCreate_v2(&cuda->handle), "cublasCreate", error) &&
-           ps_cublas_check(cublas->cublasSetMathMode(cuda->handle, math_mode(&program->shape)),
-                           "cublasSetMathMode", error);
+    struct ps_cublas_handle *own = program->cuda = calloc(1, sizeof *own);
+    if (own == NULL)
+        return ps_fail_memory(error, sizeof *own, "a matmul");
+    return program->shape.engine != PS_MATMUL_LIBRARY ||
+           ps_cublas_open(own, program->device, math_mode(&program->shape), error);
 }
 
 void ps_matmul_cuda_release(struct ps_program *program)
 {
-    struct cuda_matmul *cuda = program->cuda;
-    struct ps_error error = {0};
-    if (cuda->handle != NULL && ps_cuda_use(program->device, &error))
-        ps_cublas(&error)->cublasDestroy_v2(cuda->handle);
-    pthread_mutex_destroy(&cuda->lock);
-    free(cuda);
+    ps_cublas_close(program->cuda, program->device);
+    free(program->cuda);
     program->cuda = NULL;
 }
 
@@ -101,35 +80,32 @@ static bool call_library(const struct ps_program *program, cudaStream_t stream, 
                          int64_t out_row, struct ps_error *error)
 {
     const struct ps_matmul_shape *shape = &program->shape;
-    const struct ps_cublas *cublas = ps_cublas(error);
-    struct cuda_matmul *cuda = program->cuda;
+    struct ps_cublas_handle *own = program->cuda;
     cublasOperation_t turn = shape->transpose ? CUBLAS_OP_T : CUBLAS_OP_N;
     int m = (int)rows, n = (int)shape->n, k = (int)shape->k, stride = shape->transpose ? k : n;
     int lda = (int)in_row, ldc = (int)out_row;
     const double one = 1, zero = 0;
     const float onef = 1, zerof = 0;
-    pthread_mutex_lock(&cuda->lock);
-    bool fine =
-        ps_cublas_check(cublas->cublasSetStream_v2(cuda->handle, stream), "cublasSetStream",
-                        error) &&
-        ps_cublas_check(cublas->cublasSetWorkspace_v2(cuda->handle, workspace, WORKSPACE_BYTES),
-                        "cublasSetWorkspace", error);
-    if (fine && shape->dtype == PS_F64)
-        fine = ps_cublas_check(cublas->cublasDgemm_v2(cuda->handle, turn, CUBLAS_OP_N, n, m, k,
-                                                      &one, with, stride, in, lda, &zero, out, ldc),
+    const struct ps_cublas *cublas = ps_cublas_begin(own, stream, workspace, error);
+    if (cublas == NULL)
+        return false;
+    bool fine;
+    if (shape->dtype == PS_F64)
+        fine = ps_cublas_check(cublas->cublasDgemm_v2(own->handle, turn, CUBLAS_OP_N, n, m, k, &one,
+                                                      with, stride, in, lda, &zero, out, ldc),
                                "cublasDgemm", error);
-    else if (fine && ps_matmul_drop(shape->precision) == 0)
+    else if (ps_matmul_drop(shape->precision) == 0)
         fine =
-            ps_cublas_check(cublas->cublasSgemm_v2(cuda->handle, turn, CUBLAS_OP_N, n, m, k, &onef,
+            ps_cublas_check(cublas->cublasSgemm_v2(own->handle, turn, CUBLAS_OP_N, n, m, k, &onef,
                                                    with, stride, in, lda, &zerof, out, ldc),
                             "cublasSgemm", error);
-    else if (fine)
-        fine = ps_cublas_check(cublas->cublasGemmEx(cuda->handle, turn, CUBLAS_OP_N, n, m, k, &onef,
+    else
+        fine = ps_cublas_check(cublas->cublasGemmEx(own->handle, turn, CUBLAS_OP_N, n, m, k, &onef,
                                                     with, CUDA_R_32F, stride, in, CUDA_R_32F, lda,
                                                     &zerof, out, CUDA_R_32F, ldc,
                                                     compute_type(shape), CUBLAS_GEMM_DEFAULT),
                                "cublasGemmEx", error);
-    pthread_mutex_unlock(&cuda->lock);
+    ps_cublas_end(own);
     return fine;
 }
 

@@ -91,6 +91,7 @@ def convolved(x, taps, ahead, edges):
 
 
 def same(a, b, bound):
+    """bound: of the difference, relative where values are above 1."""
     if a.dtype.kind != "f" or b.dtype.kind != "f":
         return np.array_equal(a.astype(object), b.astype(object))
     a, b = a.astype("f8"), b.astype("f8")

@@ -8,6 +8,8 @@ import sys
 
 import numpy as np
 
+from reference import same
+
 PENSTOCK, WORK, BACKEND = sys.argv[1:4]
 BLOCKS = [("auto", 3), ("1 rows", 2), ("2 rows", 1), ("3 rows", 4), ("10 rows", 2),
           ("31 rows", 3), ("64 rows", 2), ("1000 rows", 1)]
@@ -18,16 +20,6 @@ def fail(text):
     global failures
     failures += 1
     print(text)
-
-
-def same(a, b, bound):
-    """bound: of the difference, relative where values are above 1."""
-    if a.dtype.kind != "f" or b.dtype.kind != "f":
-        return np.array_equal(a.astype(object), b.astype(object))
-    a, b = a.astype("f8"), b.astype("f8")
-    with np.errstate(all="ignore"):
-        close = np.abs(a - b) <= bound * (1 + np.abs(b))
-    return bool(np.all(close | (np.isnan(a) & np.isnan(b)) | (a == b)))
 
 
 def write_job(folder, arrays, stages):
